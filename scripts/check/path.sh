@@ -1,0 +1,18 @@
+#!/bin/sh
+# The path from prompt to token reads in a day: under 3,000 lines. Prints how many there are.
+sh scripts/check/files.sh '^src/(text/|kernels/kernels[.]h$|kernels/reference/|model/|generate/).*[.](cpp|h)$|^src/kernels/kernels[.]h$' | awk '
+{
+  part = $0
+  sub(/^src\//, "", part)
+  if (part !~ /^kernels/) sub(/\/.*/, "", part); else part = "kernels"
+  while ((getline text < $0) > 0) { total++; count[part]++ }
+  close($0)
+}
+END {
+  if (total >= 3000) {
+    print "src:1: the path from prompt to token has " total " lines, under 3000 are allowed: simplify"
+    for (part in count) print "src/" part ": " count[part] " lines"
+    exit 1
+  }
+  print total + 0 " lines from prompt to token (under 3000)"
+}'
