@@ -1,0 +1,79 @@
+#include "text/tokenizer.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "text/sentencepiece.h"
+
+namespace orrery {
+
+bool Tokenizer::is_end(TokenId id) const {
+  const std::vector<TokenId>& ends = vocabulary().end_tokens;
+  return std::find(ends.begin(), ends.end(), id) != ends.end();
+}
+
+void Tokenizer::check_id(TokenId id) const {
+  const size_t n = vocabulary().pieces.size();
+  if (id >= 0 && static_cast<size_t>(id) < n) return;
+  throw Error({.what = "there is no such token",
+               .expected = "an id from 0 to " + std::to_string(n - 1),
+               .found = std::to_string(id)});
+}
+
+bool Tokenizer::is_added(TokenId id) const {
+  check_id(id);
+  const PieceKind kind = vocabulary().kinds[id];
+  return kind == PieceKind::user_defined || kind == PieceKind::control;
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids, bool show_special) const {
+  Detokenizer detokenizer(*this, kNoToken, show_special);
+  std::string text;
+  for (const TokenId id : ids) text += detokenizer.next(id);
+  return text;
+}
+
+Detokenizer::Detokenizer(const Tokenizer& tokenizer, TokenId previous, bool show_special)
+    : tokenizer_(tokenizer),
+      show_special_(show_special),
+      drops_space_(tokenizer.adds_space_prefix() && (previous == kNoToken || tokenizer.is_added(previous))) {}
+
+std::string Detokenizer::next(TokenId id) {
+  std::string bytes = tokenizer_.piece_bytes(id, show_special_);
+  if (tokenizer_.is_added(id)) {
+    drops_space_ = tokenizer_.adds_space_prefix();
+    return bytes;
+  }
+  if (drops_space_ && bytes.starts_with(' ')) bytes.erase(0, 1);
+  drops_space_ = false;
+  return bytes;
+}
+
+namespace {
+
+// The names that GGUF gives to tokenizers, for a message that says what is missing.
+std::string described(const std::string& model) {
+  const struct {
+    const char* name;
+    const char* description;
+  } kinds[] = {
+      {"gpt2", "byte-level BPE"}, {"bert", "WordPiece"}, {"t5", "SentencePiece Unigram"}, {"rwkv", "RWKV World"}};
+  for (const auto& kind : kinds) {
+    if (model == kind.name) return "'" + model + "' (" + kind.description + ")";
+  }
+  return "'" + model + "'";
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_tokenizer(Vocabulary vocabulary, const std::string& where) {
+  if (vocabulary.model.empty() || vocabulary.empty()) {
+    throw Error({.what = "the file has no tokenizer", .where = where, .hint = "give token ids instead of text"});
+  }
+  if (vocabulary.model == "llama") return std::make_unique<SentencePieceTokenizer>(std::move(vocabulary), where);
+  throw Error({.what = "the tokenizer " + described(vocabulary.model) + " is not supported",
+               .where = where,
+               .expected = "'llama' (SentencePiece BPE)"});
+}
+
+}  // namespace orrery
