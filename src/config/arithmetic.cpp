@@ -1,0 +1,103 @@
+#include "config/arithmetic.h"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+// Widths of a block's matrices, [out, in] by [out, in].
+int64_t block_matrices(const ModelConfig& c) {
+  const int64_t d = c.d_model;
+  const int64_t attention = d * c.q_dim() + 2 * d * c.kv_dim() + c.q_dim() * d;
+  return attention + (c.gated_ffn ? 3 : 2) * d * c.d_ff;
+}
+
+int64_t block_biases(const ModelConfig& c) {
+  int64_t n = 0;
+  if (c.attention_bias) n += c.q_dim() + 2 * c.kv_dim();
+  if (c.output_bias) n += c.d_model;
+  if (c.ffn_bias) n += (c.gated_ffn ? 2 : 1) * c.d_ff + c.d_model;
+  return n;
+}
+
+int64_t norm_vectors(const ModelConfig& c) { return c.norm == Norm::layer ? 2 : 1; }
+
+// Arena bytes of a tensor: blocks begin at multiples of 64.
+uint64_t arena_bytes(int64_t elements, DType dtype) { return (bytes_of(dtype, elements) + 63) / 64 * 64; }
+
+}  // namespace
+
+ParameterCount parameter_count(const ModelConfig& c) {
+  const int64_t d = c.d_model;
+  ParameterCount count;
+  count.embedding = d * c.vocab_size + (c.positions == Positions::learned ? d * c.context_length : 0);
+  count.matrices = c.n_layers * block_matrices(c);
+  const int64_t head_norms = c.qk_norm ? 2 * c.head_dim * norm_vectors(c) : 0;
+  count.vectors = c.n_layers * (2 * d * norm_vectors(c) + head_norms + block_biases(c)) + d * norm_vectors(c);
+  count.head = c.tied_head ? 0 : d * c.vocab_size;
+  return count;
+}
+
+uint64_t weight_bytes(const ModelConfig& c, DType matrices) {
+  const ParameterCount count = parameter_count(c);
+  return bytes_of(matrices, count.embedding + count.matrices + count.head) + bytes_of(DType::F32, count.vectors);
+}
+
+uint64_t kv_bytes_per_position(const ModelConfig& c, DType keys, DType values) {
+  return static_cast<uint64_t>(c.n_layers) * (bytes_of(keys, c.kv_dim()) + bytes_of(values, c.kv_dim()));
+}
+
+uint64_t activation_bytes(const ModelConfig& c, int64_t rows, int64_t logit_rows, DType activations) {
+  const auto rows_of = [&](int64_t width) { return arena_bytes(rows * width, activations); };
+  const uint64_t stream = rows_of(c.d_model);
+  const bool is_learned = c.positions == Positions::learned;
+  const uint64_t angles = is_learned ? 0 : 2 * rows_of(c.rope_dims / 2);
+  const uint64_t embedded = is_learned ? 3 * stream : stream;
+
+  // What one block makes besides its residual: see Transformer::block.
+  const uint64_t qkv = rows_of(c.q_dim()) + 2 * rows_of(c.kv_dim());
+  const uint64_t qk = rows_of(c.q_dim()) + rows_of(c.kv_dim());
+  uint64_t block = 5 * stream + qkv + rows_of(c.q_dim());  // two norms, attn.out, resid_mid, ffn.out; q k v; mix
+  if (c.attention_bias) block += qkv;                      // products before their bias
+  if (c.output_bias) block += stream;
+  if (c.qk_norm) block += qk;
+  if (!is_learned) block += qk;
+  const uint64_t inner = rows_of(c.d_ff);
+  block += (c.gated_ffn ? 3 : 2) * inner;
+  if (c.ffn_bias) block += (c.gated_ffn ? 2 : 1) * inner + stream;
+
+  uint64_t head = stream;  // final_norm
+  if (logit_rows > 0) head += arena_bytes(logit_rows * c.vocab_size, activations);
+  if (logit_rows > 0 && logit_rows < rows) head += arena_bytes(logit_rows * c.d_model, activations);
+  return angles + embedded + static_cast<uint64_t>(c.n_layers) * stream + std::max(block, head);
+}
+
+RowCounts consecutive_rows(int64_t first_position, int64_t rows, int64_t logit_rows) {
+  return {rows, logit_rows, rows * first_position + rows * (rows + 1) / 2};
+}
+
+FlopCount forward_flops(const ModelConfig& c, const RowCounts& counts) {
+  const int64_t d = c.d_model;
+  FlopCount flops;
+  flops.matmul = 2 * counts.rows * c.n_layers * block_matrices(c) + 2 * counts.logit_rows * d * c.vocab_size;
+  // Query by key and weight by value; then scale, and the softmax's subtract, exp, sum and divide.
+  flops.attention_products = counts.visible_keys * c.n_layers * c.n_heads * 4 * c.head_dim;
+  flops.attention = flops.attention_products + counts.visible_keys * c.n_layers * c.n_heads * 5;
+
+  const int64_t norm = c.norm == Norm::rms ? 4 : 8;
+  const int64_t activation = c.activation == Activation::silu ? 4 : 9;
+  int64_t per_block = 2 * norm * d + 2 * d;  // two norms, two additions to the residual stream
+  per_block += (activation + (c.gated_ffn ? 1 : 0)) * c.d_ff + block_biases(c);
+  if (c.qk_norm) per_block += 4 * (c.q_dim() + c.kv_dim());
+  int64_t per_row = norm * d;  // the last norm
+  if (c.positions == Positions::rope) {
+    per_block += 6 * (c.n_heads + c.n_kv_heads) * (c.rope_dims / 2);
+    per_row += 3 * (c.rope_dims / 2);
+  } else {
+    per_row += d;  // adding the position embedding
+  }
+  flops.other = counts.rows * (c.n_layers * per_block + per_row);
+  return flops;
+}
+
+}  // namespace orrery

@@ -1,0 +1,48 @@
+// What a model costs, from its config alone: parameters, bytes, floating-point operations. No file is read.
+#pragma once
+
+#include <cstdint>
+
+#include "config/model_config.h"
+#include "tensor/dtype.h"
+
+namespace orrery {
+
+struct ParameterCount {
+  int64_t embedding = 0;  // token (and position) embedding; also the head where tied
+  int64_t matrices = 0;   // of all blocks, that multiply every token
+  int64_t vectors = 0;    // gains and biases
+  int64_t head = 0;       // 0 where tied
+  int64_t total() const { return embedding + matrices + vectors + head; }
+};
+ParameterCount parameter_count(const ModelConfig& config);
+
+// Bytes with matrices of one type and vectors in F32.
+uint64_t weight_bytes(const ModelConfig& config, DType matrices);
+
+// Bytes of keys and values for one position, all layers.
+uint64_t kv_bytes_per_position(const ModelConfig& config, DType keys, DType values);
+
+// Most bytes that the arena holds during a forward pass of `rows` rows of which `logit_rows` want logits.
+uint64_t activation_bytes(const ModelConfig& config, int64_t rows, int64_t logit_rows, DType activations);
+
+// What the rows of a call have to look at.
+struct RowCounts {
+  int64_t rows = 0;
+  int64_t logit_rows = 0;
+  int64_t visible_keys = 0;  // over all rows: a row at position p sees p + 1
+};
+RowCounts consecutive_rows(int64_t first_position, int64_t rows, int64_t logit_rows);
+
+// Floating-point operations of one forward pass; a multiply-add is two. `other` is everything but matrix products and
+// attention, an exp or square root counted as one.
+struct FlopCount {
+  int64_t matmul = 0;
+  int64_t attention = 0;  // of which 4 * head_dim for each head, row and key are multiply-adds
+  int64_t attention_products = 0;
+  int64_t other = 0;
+  int64_t total() const { return matmul + attention + other; }
+};
+FlopCount forward_flops(const ModelConfig& config, const RowCounts& counts);
+
+}  // namespace orrery

@@ -1,0 +1,64 @@
+#include "config/model_config.h"
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace orrery {
+namespace {
+
+// Far above every model there is, and low enough that no product of three of them overflows 64 bits.
+constexpr int kMaxLayers = 1 << 14;
+constexpr int kMaxWidth = 1 << 20;
+constexpr int kMaxVocabulary = 1 << 24;
+constexpr int kMaxContext = 1 << 27;
+
+struct Checker {
+  const std::string& where;
+
+  [[noreturn]] void fail(const char* what, const std::string& expected, const std::string& found) const {
+    throw Error({.what = what, .where = where, .expected = expected, .found = found});
+  }
+
+  void size(const char* what, int value, int most) const {
+    if (value >= 1 && value <= most) return;
+    fail(what, "1 to " + std::to_string(most), std::to_string(value));
+  }
+
+  void positive(const char* what, double value) const {
+    if (std::isfinite(value) && value > 0) return;
+    fail(what, "a positive number", std::to_string(value));
+  }
+};
+
+void check_rope(const ModelConfig& config, const Checker& checker) {
+  if (config.rope_dims < 2 || config.rope_dims > config.head_dim || config.rope_dims % 2 != 0) {
+    checker.fail("the number of rotated elements of a head makes no sense",
+                 "an even number from 2 to the head size " + std::to_string(config.head_dim),
+                 std::to_string(config.rope_dims));
+  }
+  checker.positive("the base of the rotary positions makes no sense", config.rope_base);
+  checker.positive("the scale of the rotary positions makes no sense", config.rope_scale);
+}
+
+}  // namespace
+
+void check(const ModelConfig& config, const std::string& where) {
+  const Checker checker{where};
+  checker.size("the number of layers makes no sense", config.n_layers, kMaxLayers);
+  checker.size("the width of the model makes no sense", config.d_model, kMaxWidth);
+  checker.size("the number of heads makes no sense", config.n_heads, kMaxWidth);
+  checker.size("the number of key-value heads makes no sense", config.n_kv_heads, config.n_heads);
+  checker.size("the head size makes no sense", config.head_dim, kMaxWidth / config.n_heads);
+  checker.size("the width of the feed-forward layer makes no sense", config.d_ff, kMaxWidth);
+  checker.size("the size of the vocabulary makes no sense", config.vocab_size, kMaxVocabulary);
+  checker.size("the context length makes no sense", config.context_length, kMaxContext);
+  if (config.n_heads % config.n_kv_heads != 0) {
+    checker.fail("the heads cannot be shared out among the key-value heads",
+                 "a multiple of " + std::to_string(config.n_kv_heads) + " heads", std::to_string(config.n_heads));
+  }
+  checker.positive("the epsilon of the norms makes no sense", config.norm_epsilon);
+  if (config.positions == Positions::rope) check_rope(config, checker);
+}
+
+}  // namespace orrery

@@ -1,0 +1,50 @@
+// What differs between decoder-only models, as plain data. Every value comes from the model's file.
+#pragma once
+
+#include <string>
+
+namespace orrery {
+
+enum class Norm { rms, layer };                     // RMSNorm (Zhang and Sennrich, 2019), LayerNorm (Ba et al., 2016)
+enum class Positions { rope, learned };             // rotary (Su et al., 2021), or a table that is added
+enum class RopeLayout { interleaved, half_split };  // which two elements turn together: (2i, 2i+1) or (i, i + dims/2)
+enum class Activation { silu, gelu_tanh };          // x * sigmoid(x); GELU's tanh form (Hendrycks and Gimpel, 2016)
+
+struct ModelConfig {
+  std::string name;    // "SmolLM2-135M"; may be empty
+  std::string family;  // "llama"
+
+  int n_layers = 0;
+  int d_model = 0;
+  int n_heads = 0;
+  int n_kv_heads = 0;  // fewer than n_heads: several query heads share one (Ainslie et al., 2023)
+  int head_dim = 0;    // need not be d_model / n_heads
+  int d_ff = 0;
+  int vocab_size = 0;
+  int context_length = 0;
+
+  Norm norm = Norm::rms;
+  double norm_epsilon = 0;
+
+  Positions positions = Positions::rope;
+  RopeLayout rope_layout = RopeLayout::interleaved;
+  int rope_dims = 0;      // elements of each head that turn; the rest pass unchanged
+  double rope_base = 0;   // theta
+  double rope_scale = 1;  // positions are divided by it ("linear" scaling)
+
+  Activation activation = Activation::silu;
+  bool gated_ffn = true;        // activation(gate) * up (Shazeer, 2020)
+  bool attention_bias = false;  // q, k, v have a bias
+  bool output_bias = false;     // the attention's output projection has one
+  bool ffn_bias = false;
+  bool qk_norm = false;    // q and k are normed per head before RoPE (Qwen3)
+  bool tied_head = false;  // the output projection is the token embedding
+
+  int q_dim() const { return n_heads * head_dim; }
+  int kv_dim() const { return n_kv_heads * head_dim; }
+};
+
+// Throws Error (its `where` is `where`) when a value is missing, absurd or contradicts another.
+void check(const ModelConfig& config, const std::string& where);
+
+}  // namespace orrery
