@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "support/temporary_folder.h"
+#include "support/files.h"
 
 using namespace orrery;
 using orrery::test::TemporaryFolder;

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
-#include "support/temporary_folder.h"
+#include "support/files.h"
 
 using namespace orrery;
 using orrery::test::TemporaryFolder;

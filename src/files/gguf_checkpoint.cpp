@@ -1,0 +1,137 @@
+// From a GgufFile to a Checkpoint: weights where they are mapped, config by the family, vocabulary.
+#include <charconv>
+#include <cmath>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "files/byte_reader.h"
+#include "files/families.h"
+#include "files/ggml_type.h"
+#include "files/gguf.h"
+#include "files/weight_list.h"
+#include "files/weights_in_memory.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kBlockStart = "blk.";
+
+std::string tensor_place(const Checkpoint& checkpoint, const FileTensor& tensor) {
+  return checkpoint.path + ": tensor " + tensor.name + " at byte " + std::to_string(tensor.offset);
+}
+
+// "attn_q.weight" of "blk.7.attn_q.weight"; "" unless there is a layer 7.
+std::string part_of_block(const std::string& name, int n_layers) {
+  const size_t number = kBlockStart.size();
+  const size_t dot = name.find('.', number);
+  if (dot == std::string::npos) return "";
+  int layer = -1;
+  std::from_chars(name.data() + number, name.data() + dot, layer);
+  const bool exists = layer >= 0 && layer < n_layers && name.starts_with(block_prefix(layer));
+  return exists ? name.substr(dot + 1) : "";
+}
+
+// A tensor of a block that the family does not use would change what the model computes: better none than a wrong one.
+void refuse_unused_block_tensors(const Checkpoint& checkpoint) {
+  std::unordered_set<std::string> used;
+  for (const NamedShape& weight : block_weight_shapes(checkpoint.config)) used.insert(weight.name);
+  for (const FileTensor& tensor : checkpoint.tensors) {
+    if (!tensor.name.starts_with(kBlockStart)) continue;
+    if (used.contains(part_of_block(tensor.name, checkpoint.config.n_layers))) continue;
+    throw Error({.what = "the model has a weight that the family " + checkpoint.config.family +
+                         " does not use, so it is not the model it says it is",
+                 .where = tensor_place(checkpoint, tensor)});
+  }
+}
+
+void add_weights(const MappedFile& file, Checkpoint& checkpoint) {
+  for (const FileTensor& tensor : checkpoint.tensors) {
+    const auto dtype = weight_dtype(tensor.type);
+    if (!dtype) {
+      throw Error({.what = "weights of the type " + tensor.type + " are not supported",
+                   .where = tensor_place(checkpoint, tensor),
+                   .expected = supported_weight_types(),
+                   .hint = "fetch the model in one of these types"});
+    }
+    add_mapped_weight(tensor, *dtype, file.bytes().data() + tensor.offset, checkpoint);
+  }
+}
+
+// Llama 3.1 and later: each frequency of the rotary positions has a divisor of its own.
+void read_rope_factors(Checkpoint& checkpoint) {
+  const Tensor* factors = checkpoint.find_weight("rope_freqs.weight");
+  if (factors == nullptr) return;
+  checkpoint.weight("rope_freqs.weight", {checkpoint.config.rope_dims / 2});
+  for (int64_t i = 0; i < factors->shape[0]; ++i) {
+    const double factor = values<float>(*factors)[i];
+    if (!std::isfinite(factor) || factor <= 0) {
+      throw Error({.what = "a divisor of the rotary frequencies makes no sense",
+                   .where = checkpoint.path + ": tensor rope_freqs.weight",
+                   .expected = "positive numbers",
+                   .found = std::to_string(factor)});
+    }
+    checkpoint.rope_factors.push_back(factor);
+  }
+}
+
+void check_vocabulary_size(const Checkpoint& checkpoint) {
+  const size_t n_pieces = checkpoint.vocabulary.pieces.size();
+  if (n_pieces == 0 || n_pieces == static_cast<size_t>(checkpoint.config.vocab_size)) return;
+  throw Error({.what = "vocabulary and model do not belong together",
+               .where = checkpoint.path,
+               .expected = std::to_string(checkpoint.config.vocab_size) + " tokens, as the model has",
+               .found = std::to_string(n_pieces) + " in the vocabulary"});
+}
+
+void read_config(const GgufFile& file, Checkpoint& checkpoint) {
+  if (file.metadata.find("split.count") != nullptr && file.metadata.count("split.count") > 1) {
+    file.metadata.fail("split.count", {.what = "GGUF files in several parts are not supported",
+                                       .hint = "join the parts into one file"});
+  }
+  const std::string architecture(file.metadata.text("general.architecture").value_or(""));
+  const Family& family = require_family(architecture, checkpoint.path);
+  ModelConfig config = family.from_gguf(file);
+  config.name = file.metadata.text("general.name").value_or("");
+  if (config.vocab_size == 0) config.vocab_size = static_cast<int>(checkpoint.vocabulary.pieces.size());
+  check(config, checkpoint.path);
+  checkpoint.config = config;
+  check_vocabulary_size(checkpoint);
+}
+
+void read_model(const GgufFile& gguf, const MappedFile& file, Checkpoint& checkpoint) {
+  read_config(gguf, checkpoint);
+  if (gguf.tensors.empty()) return;
+  refuse_unused_block_tensors(checkpoint);
+  add_weights(file, checkpoint);
+  read_rope_factors(checkpoint);
+}
+
+}  // namespace
+
+Checkpoint gguf_checkpoint(std::shared_ptr<const MappedFile> file, const LoadOptions& options) {
+  GgufFile gguf = parse_gguf(*file);
+  Checkpoint checkpoint;
+  checkpoint.path = file->path();
+  checkpoint.format = "GGUF v" + std::to_string(gguf.version);
+  checkpoint.file_bytes = file->bytes().size();
+  for (const auto& [key, value] : gguf.metadata.entries()) {
+    checkpoint.metadata.emplace_back(key, value_text(value));
+    checkpoint.encoded_metadata.push_back(value.encoded);
+  }
+  checkpoint.tensors = gguf.tensors;
+  checkpoint.owners.push_back(file);
+  checkpoint.vocabulary = gguf_vocabulary(gguf.metadata);
+
+  // A vocabulary can be used whatever the model is.
+  try {
+    read_model(gguf, *file, checkpoint);
+  } catch (const Error& error) {
+    if (options.needs_weights && !gguf.tensors.empty()) throw;
+    checkpoint.obstacle = error.what();
+    checkpoint.weights.clear();
+    checkpoint.copies.clear();
+  }
+  return checkpoint;
+}
+
+}  // namespace orrery
