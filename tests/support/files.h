@@ -1,9 +1,10 @@
-// A folder that is there as long as the object lives.
+// Files for tests: temporary ones, and those of tests/data.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 namespace orrery::test {
 
+// A folder that is there as long as the object lives.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -36,5 +38,12 @@ inline std::string write_file(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
+
+inline std::string file_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::string data_file(const std::string& name) { return std::string(ORRERY_TEST_DATA) + "/" + name; }
 
 }  // namespace orrery::test
