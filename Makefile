@@ -24,7 +24,7 @@ endif
 ## BUILD=release         -O2, the kernels -O3 (the default)
 ## BUILD=debug           -O0 -g3 outside the kernels, one thread: for stepping through
 ## BUILD=asan            stops at the first bad memory access or undefined operation
-## OPENBLAS=0 OPENMP=0   build without the library, without threads
+## OPENBLAS=0 OPENMP=0   build without the library, without the simd pragmas
 ## CXX=clang++           another compiler
 ## WERROR=1              warnings are errors
 ## V=1                   show every command
@@ -101,7 +101,8 @@ CHECK_OBJECTS:= $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call fi
 #   static constexpr char text[] =
 #   #include "config/models.table.inc"
 #   ;
-DATA_INCLUDES := $(patsubst src/%,$(OUT)/data/%.inc,$(call files,src,*.table)) $(OUT)/data/build_info.inc
+DATA_INCLUDES := $(patsubst src/%,$(OUT)/data/%.inc,$(call files,src,*.table) $(call files,src,*.grammar)) \
+                 $(OUT)/data/build_info.inc
 
 # ---- Which flags ------------------------------------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wno-missing-field-initializers \
 # -I: where #include "..." is looked for.
 INCLUDES := -Isrc -I$(OUT)/data
 # -D defines a macro: what the code may use on this machine.
-DEFINES  := $(if $(filter 1,$(CONFIG_OPENMP)),-DORRERY_OPENMP=1) $(if $(filter 1,$(CONFIG_OPENBLAS)),-DORRERY_OPENBLAS=1)
+DEFINES  := $(if $(filter 1,$(CONFIG_OPENBLAS)),-DORRERY_OPENBLAS=1)
 
 # -O says how hard the optimiser works, -g keeps names and line numbers for the debugger. The kernels are where the
 # time goes. They get -O3 (more unrolling and vectors), in the debug build as well: it shall stay usable.
@@ -145,7 +146,7 @@ endif
 # file). -MP keeps make from stumbling when such a header is deleted.
 FLAGS = $(strip -std=c++20 $(WARNINGS) $(INCLUDES) $(CONFIG_FLAGS) $(DEFINES) $(OPTIMIZE) $(SANITIZE) $(OPENMP_FLAGS) \
         $(OPENBLAS_FLAGS) $(ARITHMETIC) $(ISA) $(EXTRA) -MMD -MP $(CPPFLAGS) $(CXXFLAGS))
-LINK  = $(SANITIZE) $(OPENMP_LIBS) -pthread $(CONFIG_LIBS) $(LDFLAGS)
+LINK  = $(SANITIZE) -pthread $(CONFIG_LIBS) $(LDFLAGS)
 # As they are for a file about which nothing special is said below.
 COMMON_FLAGS := $(FLAGS)
 

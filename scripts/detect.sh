@@ -67,22 +67,12 @@ for library in CLI11 nlohmann-json doctest; do
   fi
 done
 
-# 4. OpenMP: the compiler's own threads. Apple's clang needs libomp and another spelling.
-openmp=0 openmp_flags= openmp_libs= openmp_text='no: one thread only'
-omp_program='#include <omp.h>
-int main() { return omp_get_max_threads() < 1; }'
+# 4. OpenMP: only `#pragma omp simd`, which tells the compiler what loops to vectorise. No library comes with it.
+openmp=0 openmp_flags=-Wno-unknown-pragmas openmp_text='no: fewer loops are vectorised'
 if [ "$want_openmp" = 0 ]; then
-  openmp_text='off (OPENMP=0): one thread only'
-elif printf '%s\n' "$omp_program" | builds -fopenmp; then
-  openmp=1 openmp_flags=-fopenmp openmp_libs=-fopenmp openmp_text=yes
-elif prefix=$(brew --prefix libomp 2>/dev/null) &&
-  printf '%s\n' "$omp_program" | builds -Xpreprocessor -fopenmp "-I$prefix/include" "-L$prefix/lib" -lomp; then
-  openmp=1 openmp_flags="-Xpreprocessor -fopenmp -I$prefix/include" openmp_libs="-L$prefix/lib -lomp" openmp_text=yes
-fi
-# Without threads `#pragma omp simd` still tells the compiler which loops to vectorise.
-if [ $openmp = 0 ]; then
-  openmp_flags=-Wno-unknown-pragmas
-  if echo 'int main() {}' | builds -fopenmp-simd; then openmp_flags="-fopenmp-simd $openmp_flags"; fi
+  openmp_text='off (OPENMP=0): fewer loops are vectorised'
+elif echo 'int main() {}' | builds -fopenmp-simd; then
+  openmp=1 openmp_flags=-fopenmp-simd openmp_text='simd loops'
 fi
 
 # 5. OpenBLAS. The probe also asks how the library makes threads (Orrery holds it to one in any case).
@@ -127,7 +117,6 @@ CONFIG_FLAGS := $include_flags
 CONFIG_LIBS := $link_flags
 CONFIG_OPENMP := $openmp
 OPENMP_FLAGS := $openmp_flags
-OPENMP_LIBS := $openmp_libs
 CONFIG_OPENBLAS := $openblas
 OPENBLAS_FLAGS := $openblas_flags
 OPENBLAS_LIBS := $openblas_libs

@@ -25,11 +25,8 @@ need() { missing="$missing $*"; }
 need_command() { have "$1" || need "$2"; }
 # need_packages PACKAGE...: libraries are asked of the package manager, by the function `installed` set below.
 need_packages() { for package in "$@"; do installed "$package" || need "$package"; done; }
-# Either compiler will do. Only clang needs its OpenMP library separately.
-need_compiler() { # G++-PACKAGE CLANG-OPENMP-PACKAGE
-  if have g++; then return; fi
-  if have clang++; then need_packages "$2"; else need "$1"; fi
-}
+# Either compiler will do.
+need_compiler() { have g++ || have clang++ || need "$1"; } # G++-PACKAGE
 need_browser() { # PACKAGE
   have chromium || have chromium-browser || have google-chrome || need "$1"
 }
@@ -38,7 +35,7 @@ need_browser() { # PACKAGE
 if have apt-get; then
   manager=apt
   installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-  need_compiler g++ libomp-dev
+  need_compiler g++
   need_command make make
   need_packages libopenblas-dev libstb-dev doctest-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev
   if [ $developer = yes ]; then
@@ -53,7 +50,7 @@ if have apt-get; then
 elif have dnf; then
   manager=dnf
   installed() { rpm -q --whatprovides "$1" >/dev/null 2>&1; }
-  need_compiler gcc-c++ libomp-devel
+  need_compiler gcc-c++
   need_command make make
   need_packages openblas-devel stb-devel doctest-devel json-devel pcre2-devel utf8proc-devel cli11-devel
   if [ $developer = yes ]; then
@@ -73,7 +70,7 @@ elif have brew; then
   fi
   # Apple's make is from 2006: Homebrew's newer one is called gmake. To our knowledge there is no formula for stb.
   need_command gmake make
-  need_packages libomp openblas doctest nlohmann-json pcre2 utf8proc cli11
+  need_packages openblas doctest nlohmann-json pcre2 utf8proc cli11
   if [ $developer = yes ]; then
     need_command clang-format clang-format
     need_packages llvm

@@ -7,7 +7,7 @@ function report(text) { print file ":" line ": " text; failed = 1 }
   file = $0
   line = 0
   plain = file ~ /^src\/(model|recurrent|generate)\//
-  omp_home = file ~ /^src\/(base\/parallel|kernels\/)/
+  omp_home = file ~ /^src\/kernels\//
   source = file ~ /[.](cpp|h)$/
   while ((getline text < file) > 0) {
     line++
@@ -20,7 +20,7 @@ function report(text) { print file ":" line ": " text; failed = 1 }
     if (plain && text ~ /[<"](immintrin|arm_neon|x86intrin)[.]h[>"]/)
       report("no SIMD here: it lives in src/kernels/fast")
     if (!omp_home && file ~ /^src\// && text ~ /pragma[ \t]+omp|[<"]omp[.]h[>"]|omp_[a-z]+_[a-z_]+[ \t]*\(/)
-      report("OpenMP only in src/base/parallel* and src/kernels: use parallel_for")
+      report("OpenMP only in src/kernels, for simd: threads come from Threads::parallel_for")
   }
   close(file)
 }

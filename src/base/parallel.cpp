@@ -1,64 +1,79 @@
 #include "base/parallel.h"
 
 #include <algorithm>
-#include <exception>
+#include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 
-#ifdef ORRERY_OPENMP
-#include <omp.h>
+#ifdef __linux__
+#include <sched.h>
 #endif
 
 namespace orrery {
+namespace {
+
+constexpr int kMostThreads = 512;
+
+// The first number of OMP_NUM_THREADS, which people set for programs of this kind; 0 where it says nothing useful.
+int wanted_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return 0;
+  const long value = std::strtol(text, nullptr, 10);
+  return static_cast<int>(std::clamp<long>(value, 0, kMostThreads));
+}
+
+}  // namespace
+
+int usable_cores() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 int default_thread_count() {
-#if defined(ORRERY_DEFAULT_THREADS)
+#ifdef ORRERY_DEFAULT_THREADS
   return ORRERY_DEFAULT_THREADS;
-#elif defined(ORRERY_OPENMP)
-  // omp_get_max_threads() is what OMP_NUM_THREADS asks for; it may ask for nonsense.
-  return std::clamp(omp_get_max_threads(), 1, 512);
 #else
-  return 1;
+  const int wanted = wanted_threads();
+  return wanted > 0 ? wanted : std::min(usable_cores(), kMostThreads);
 #endif
 }
 
 Threads::Threads(int count) : count_(count) {
-  if (count < 1 || count > 512) {
+  if (count < 1 || count > kMostThreads) {
     throw Error({.what = "that number of threads cannot be had",
                  .where = "threads",
-                 .expected = "1 to 512",
+                 .expected = "1 to " + std::to_string(kMostThreads),
                  .found = std::to_string(count)});
   }
+  if (count > 1) pool_ = std::make_shared<ThreadPool>(count - 1);
 }
 
 void Threads::run(int64_t n, int64_t grain, Piece piece, const void* context) const {
   if (n <= 0) return;
   grain = std::clamp<int64_t>(grain, 1, n);
-  const int64_t n_pieces = n / grain + (n % grain != 0);
-  const auto call = [&](int64_t i) { piece(context, i * grain, i * grain + std::min(grain, n - i * grain)); };
-#ifdef ORRERY_OPENMP
-  const int wanted = static_cast<int>(std::min<int64_t>(count_, n_pieces));
-  if (wanted > 1) {
-    std::exception_ptr failure;
-    int64_t failed_piece = n_pieces;
-#pragma omp parallel for num_threads(wanted) schedule(dynamic, 1)
-    for (int64_t i = 0; i < n_pieces; ++i) {
-      try {
-        call(i);
-      } catch (...) {
-#pragma omp critical(orrery_failure)
-        if (i < failed_piece) {
-          failed_piece = i;
-          failure = std::current_exception();
-        }
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-    return;
+  struct Cut {
+    int64_t n, grain;
+    Piece piece;
+    const void* context;
+  };
+  const Cut cut{n, grain, piece, context};
+  const ThreadPool::Job job{n / grain + (n % grain != 0),
+                            [](const void* with, int64_t i) {
+                              const Cut& c = *static_cast<const Cut*>(with);
+                              c.piece(c.context, i * c.grain, i * c.grain + std::min(c.grain, c.n - i * c.grain));
+                            },
+                            &cut};
+  if (pool_ != nullptr && job.n_pieces <= UINT32_MAX) {
+    pool_->run(job);
+  } else {
+    for (int64_t i = 0; i < job.n_pieces; ++i) job.call(job.context, i);
   }
-#endif
-  for (int64_t i = 0; i < n_pieces; ++i) call(i);
 }
 
 }  // namespace orrery

@@ -1,13 +1,19 @@
-// Threads as an argument. The only place, with the kernels, that knows OpenMP.
+// Threads as an argument.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace orrery {
 
-// Cores this process may run on, unless OMP_NUM_THREADS says otherwise; 1 in a debug build or without OpenMP.
+// Cores that this process may run on.
+int usable_cores();
+// As many, unless OMP_NUM_THREADS says otherwise; 1 in a debug build, where threads would be in the way.
 int default_thread_count();
 
+class ThreadPool;
+
+// Copies share their threads.
 class Threads {
  public:
   // Throws Error when `count` is not between 1 and 512.
@@ -31,6 +37,7 @@ class Threads {
   void run(int64_t n, int64_t grain, Piece piece, const void* context) const;
 
   int count_;
+  std::shared_ptr<ThreadPool> pool_;  // of count - 1 workers; none for one thread
 };
 
 }  // namespace orrery

@@ -1,0 +1,103 @@
+#include "base/thread_pool.h"
+
+#include "base/clock.h"
+
+namespace orrery {
+namespace {
+
+// A worker stays awake for so long after its last piece: longer than the gaps between the jobs of one token.
+constexpr double kSecondsAwake = 100e-6;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int n_workers) {
+  for (int i = 0; i < n_workers; ++i) workers_.emplace_back([this] { work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  is_closing_ = true;
+  ++n_jobs_;
+  n_jobs_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(const Job& job) {
+  const std::unique_lock lock(running_, std::try_to_lock);
+  if (!lock.owns_lock() || job.n_pieces == 1) {
+    for (int64_t piece = 0; piece < job.n_pieces; ++piece) job.call(job.context, piece);
+    return;
+  }
+  job_ = job;
+  failure_ = nullptr;
+  failed_piece_ = job.n_pieces;
+  n_ended_.store(0, std::memory_order_relaxed);
+  const uint64_t number = (state_.load(std::memory_order_relaxed) >> 32) + 1;
+  state_.store(number << 32 | static_cast<uint64_t>(job.n_pieces));
+  ++n_jobs_;
+  if (n_asleep_ > 0) n_jobs_.notify_all();
+
+  while (take_piece()) {
+  }
+  for (int spins = 0; n_ended_.load(std::memory_order_acquire) < job.n_pieces; ++spins) {
+    pause();
+    if (spins % 1024 == 1023) std::this_thread::yield();  // whoever has the last piece may need this core
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+bool ThreadPool::take_piece() {
+  uint64_t state = state_.load(std::memory_order_acquire);
+  while (static_cast<uint32_t>(state) > 0) {
+    if (state_.compare_exchange_weak(state, state - 1, std::memory_order_acq_rel)) {
+      call_piece(job_.n_pieces - static_cast<int64_t>(static_cast<uint32_t>(state)));
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadPool::call_piece(int64_t piece) {
+  try {
+    job_.call(job_.context, piece);
+  } catch (...) {
+    const std::lock_guard lock(failure_mutex_);
+    if (piece < failed_piece_) {
+      failed_piece_ = piece;
+      failure_ = std::current_exception();
+    }
+  }
+  n_ended_.fetch_add(1, std::memory_order_release);
+}
+
+void ThreadPool::work() {
+  while (wait_for_pieces()) {
+    while (take_piece()) {
+    }
+  }
+}
+
+bool ThreadPool::wait_for_pieces() {
+  const double start = seconds_now();
+  for (int spins = 1; !is_closing_; ++spins) {
+    if (has_pieces()) return true;
+    pause();
+    if (spins % 64 == 0 && seconds_now() - start > kSecondsAwake) break;
+  }
+  // Either the caller of run() sees us asleep, or we see its job: both sides write before they read.
+  while (!is_closing_) {
+    ++n_asleep_;
+    const uint32_t seen = n_jobs_;
+    if (!has_pieces() && !is_closing_) n_jobs_.wait(seen);
+    --n_asleep_;
+    if (has_pieces()) return true;
+  }
+  return false;
+}
+
+}  // namespace orrery

@@ -1,0 +1,67 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+
+namespace orrery::cli {
+namespace {
+
+const std::map<std::string, std::string> kLongNames = {
+    {"-ctk", "--cache-type-k"},
+    {"-ctv", "--cache-type-v"},
+    {"--temperature", "--temp"},
+    {"--max-new-tokens", "-n"},
+    {"--repetition-penalty", "--repeat-penalty"},
+};
+
+// Their values may be any text, also one that looks like a flag.
+constexpr std::array kTextFlags = {"-p", "--prompt", "-f", "--file", "--stop"};
+
+bool is_number(const std::string& text) {
+  return text.size() > 1 && text[0] == '-' && (std::isdigit(static_cast<unsigned char>(text[1])) || text[1] == '.');
+}
+
+// "--top_k=5" becomes "--top-k=5"; values stay as they are.
+std::string plain_flag(std::string flag) {
+  if (flag.size() < 2 || flag[0] != '-') return flag;
+  const size_t end = std::min(flag.find('='), flag.size());
+  if (flag[1] == '-') std::replace(flag.begin() + 2, flag.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  const auto found = kLongNames.find(flag.substr(0, end));
+  return found == kLongNames.end() ? flag : found->second + flag.substr(end);
+}
+
+bool takes_any_text(const std::string& flag) {
+  return std::find(kTextFlags.begin(), kTextFlags.end(), flag) != kTextFlags.end();
+}
+
+// CLI11 takes "--long=value" and "-s", "value", but reads a value with a dash as a flag.
+std::string long_name(const std::string& flag) {
+  static const std::map<std::string, std::string> names = {
+      {"-p", "--prompt"},   {"-f", "--file"}, {"-n", "--n-predict"}, {"-t", "--threads"},
+      {"-c", "--ctx-size"}, {"-s", "--seed"}, {"-d", "--depth"},     {"-r", "--repetitions"},
+  };
+  const auto found = names.find(flag);
+  return found == names.end() ? flag : found->second;
+}
+
+}  // namespace
+
+std::vector<std::string> plain_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> result;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = plain_flag(argv[i]);
+    const std::string next = i + 1 < argc ? argv[i + 1] : "";
+    const bool is_flag = flag.size() > 1 && flag[0] == '-' && flag.find('=') == std::string::npos;
+    if (is_flag && next.size() > 0 && next[0] == '-' && (takes_any_text(flag) || is_number(next))) {
+      result.push_back(long_name(flag) + "=" + next);
+      ++i;
+    } else {
+      result.push_back(flag);
+    }
+  }
+  return result;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,17 @@
+// The program. Everything that goes wrong ends here, in one line on standard error.
+#include <cstdio>
+#include <new>
+
+#include "base/error.h"
+#include "cli/options.h"
+
+int main(int argc, char** argv) {
+  try {
+    return orrery::cli::run_command_line(argc, argv);
+  } catch (const orrery::Error& error) {
+    std::fprintf(stderr, "orrery: %s\n", error.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "orrery: out of memory. Hint: 'orrery show' prints what a model needs\n");
+  }
+  return orrery::cli::kInputAtFault;
+}

@@ -1,0 +1,117 @@
+// What the user may say, as plain structs. options.cpp, the one file that knows CLI11, fills them in.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generate/sampler.h"
+#include "tensor/dtype.h"
+
+namespace orrery::cli {
+
+struct ModelOptions {
+  std::string path;       // empty: the model that ships with the program
+  std::string tokenizer;  // of a llama2.c file
+  int context = 0;        // 0: what the model knows
+  int threads = 0;        // 0: default_thread_count()
+  std::string kernels = "fast";
+  std::string key_type = "f32";
+  std::string value_type = "f32";
+};
+
+struct TextOptions {  // exactly one of them, or none
+  std::optional<std::string> prompt;
+  std::optional<std::string> file;  // "-": standard input
+  std::optional<std::string> ids;   // "1,2,3": fed as they are
+};
+
+struct RunOptions {
+  ModelOptions model;
+  TextOptions text;
+  SamplerSettings sampler;
+  std::optional<uint64_t> seed;
+  int max_tokens = -1;
+  std::vector<std::string> stops;
+  bool ignore_end = false;
+  bool verbose_prompt = false;
+  bool display_prompt = true;
+  bool print_ids = false;
+  bool special = false;
+};
+
+struct TokenizeOptions {
+  ModelOptions model;
+  TextOptions text;
+  bool ids = false;
+  bool steps = false;
+  bool special = false;
+  bool bos = true;
+};
+
+struct DetokenizeOptions {
+  ModelOptions model;
+  std::string ids;
+  bool special = false;
+};
+
+struct LogitsOptions {
+  ModelOptions model;
+  TextOptions text;
+  bool json = false;
+  bool special = false;
+  int top = 10;
+};
+
+struct ShowOptions {
+  ModelOptions model;
+  bool metadata = false;
+};
+
+struct PerplexityOptions {
+  ModelOptions model;
+  TextOptions text;
+  int window = 512;
+  int stride = 0;  // 0: half the window
+};
+
+struct BenchOptions {
+  ModelOptions model;
+  std::string shape;  // a catalogued one, with random weights
+  std::string type = "f32";
+  std::string save;
+  std::vector<int> prompt = {512};
+  std::vector<int> generate = {128};
+  std::vector<int> depth = {0};
+  std::vector<int> threads;
+  int repetitions = 5;
+  std::string output = "md";
+  bool operations = false;
+};
+
+struct DoctorOptions {
+  ModelOptions model;
+  bool has_model = false;
+};
+
+// One function for each verb; what it returns is the exit status.
+int run(const RunOptions& options);
+int tokenize(const TokenizeOptions& options);
+int detokenize(const DetokenizeOptions& options);
+int logits(const LogitsOptions& options);
+int show(const ShowOptions& options);
+int perplexity(const PerplexityOptions& options);
+int bench(const BenchOptions& options);
+int doctor(const DoctorOptions& options);
+
+constexpr int kDone = 0;
+constexpr int kInputAtFault = 1;
+constexpr int kUsageAtFault = 2;
+constexpr int kInterrupted = 130;  // what a shell reports of a program that Ctrl-C ended
+
+// Understands the command line and calls the verb. Prints help on standard output, mistakes on standard error.
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace orrery::cli

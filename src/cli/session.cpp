@@ -1,0 +1,160 @@
+#include "cli/session.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/mapped_file.h"
+#include "config/arithmetic.h"
+#include "kernels/fast/fast_kernels.h"
+#include "kernels/reference/reference_kernels.h"
+#include "model/transformer.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr const char* kShippedModel = "models/storyteller.gguf";
+
+// More is refused before it is read: no context is longer than this many bytes.
+constexpr size_t kLongestText = size_t{1} << 30;
+
+std::filesystem::path executable_folder() {
+  std::error_code ignored;
+  const auto path = std::filesystem::canonical("/proc/self/exe", ignored);  // Linux; elsewhere the current folder
+  return ignored ? std::filesystem::current_path() : path.parent_path();
+}
+
+std::vector<std::filesystem::path> model_places() {
+  const std::filesystem::path beside = executable_folder();
+  std::vector<std::filesystem::path> places = {beside, beside / "../..", beside / "../share/orrery"};
+  if (const char* home = std::getenv("ORRERY_HOME")) places.insert(places.begin(), home);
+  return places;
+}
+
+DType cache_type(const std::string& name, const ModelOptions& options) {
+  // The double-precision oracle would be of little use over a rounded cache.
+  return options.kernels == "double" ? DType::F64 : dtype_from_name(name).value();
+}
+
+}  // namespace
+
+std::string model_path(const std::string& given) {
+  if (!given.empty()) return given;
+  for (const auto& place : model_places()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(place / kShippedModel, ignored)) return (place / kShippedModel).lexically_normal();
+  }
+  throw Error({.what = "no model given, and none ships with this build",
+               .where = kShippedModel,
+               .hint = "name a model file: -m FILE"});
+}
+
+std::shared_ptr<const Checkpoint> open_checkpoint(const ModelOptions& options, const LoadOptions& load) {
+  return std::make_shared<const Checkpoint>(load_checkpoint(model_path(options.path), load));
+}
+
+std::unique_ptr<Kernels> make_kernels(const std::string& name, int threads) {
+  const Threads with(threads);
+  if (name == "reference") return std::make_unique<ReferenceKernels<float>>(with);
+  if (name == "double") return std::make_unique<ReferenceKernels<double>>(with);
+  return std::make_unique<FastKernels>(with);
+}
+
+std::unique_ptr<LanguageModel> make_model(const std::shared_ptr<const Checkpoint>& checkpoint,
+                                          const ModelOptions& options) {
+  return std::make_unique<Transformer>(checkpoint,
+                                       TransformerOptions{options.context, cache_type(options.key_type, options),
+                                                          cache_type(options.value_type, options)});
+}
+
+std::unique_ptr<Session> open_session(const ModelOptions& options, bool needs_tokenizer) {
+  auto session = std::make_unique<Session>();
+  session->threads = options.threads > 0 ? options.threads : default_thread_count();
+  session->checkpoint = open_checkpoint(
+      options, {.tokenizer_path = options.tokenizer, .needs_tokenizer = needs_tokenizer, .needs_weights = true});
+  const Checkpoint& checkpoint = *session->checkpoint;
+  if (needs_tokenizer || !checkpoint.vocabulary.empty()) {
+    session->tokenizer = make_tokenizer(checkpoint.vocabulary, checkpoint.path);
+  }
+  session->model = make_model(session->checkpoint, options);
+  session->kernels = make_kernels(options.kernels, session->threads);
+  return session;
+}
+
+OpenTokenizer open_tokenizer(const ModelOptions& options) {
+  OpenTokenizer open;
+  open.checkpoint =
+      open_checkpoint(options, {.tokenizer_path = options.tokenizer, .needs_tokenizer = true, .needs_weights = false});
+  open.tokenizer = make_tokenizer(open.checkpoint->vocabulary, open.checkpoint->path);
+  return open;
+}
+
+void print_banner(const Session& session, const ModelOptions& options) {
+  const Checkpoint& checkpoint = *session.checkpoint;
+  const ModelConfig& config = checkpoint.config;
+  const std::string name = config.name.empty() ? checkpoint.path : config.name;
+  std::fprintf(stderr, "%s: %s parameters, %s, %s; context %d, %s kernels, %d thread%s\n", printable(name).c_str(),
+               scaled(static_cast<double>(parameter_count(config).total())).c_str(), checkpoint.format.c_str(),
+               bytes_text(checkpoint.file_bytes).c_str(), session.model->context_length(), options.kernels.c_str(),
+               session.threads, session.threads == 1 ? "" : "s");
+}
+
+std::string given_text(const TextOptions& options, const std::string& fallback) {
+  if (options.file) return read_file(*options.file, kLongestText);
+  return options.prompt.value_or(fallback);
+}
+
+std::vector<TokenId> parse_ids(const std::string& text) {
+  std::vector<TokenId> ids;
+  std::string number;
+  const auto finish = [&] {
+    if (number.empty()) return;
+    char* end = nullptr;
+    const long long value = std::strtoll(number.c_str(), &end, 10);
+    if (*end != '\0' || value < 0 || value > INT32_MAX) {
+      throw Error({.what = "this is not a list of token ids",
+                   .where = "ids",
+                   .expected = "whole numbers, as in 1,2,3",
+                   .found = "'" + number + "'"});
+    }
+    ids.push_back(static_cast<TokenId>(value));
+    number.clear();
+  };
+  for (const char c : text) {
+    if (c == ',' || c == '[' || c == ']' || c == ' ' || c == '\n') {
+      finish();
+    } else {
+      number += c;
+    }
+  }
+  finish();
+  return ids;
+}
+
+std::vector<TokenId> prompt_ids(const Session& session, const TextOptions& options, const EncodeOptions& encode) {
+  if (options.ids) return parse_ids(*options.ids);
+  const std::vector<TokenId> ids = session.tokenizer->encode(given_text(options, ""), encode);
+  const TokenId bos = session.tokenizer->vocabulary().bos;
+  if (ids.size() >= 2 && bos != kNoToken && ids[0] == bos && ids[1] == bos) {
+    std::fprintf(stderr, "note: the prompt begins with two BOS tokens; leave yours out\n");
+  }
+  return ids;
+}
+
+std::string json_array(const std::vector<TokenId>& ids) {
+  std::string text = "[";
+  for (size_t i = 0; i < ids.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(ids[i]);
+  return text + "]";
+}
+
+void print(const std::string& text) {
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!is_written || std::fflush(stdout) != 0) {
+    throw Error({.what = "nobody takes the output any more", .where = "standard output"});
+  }
+}
+
+}  // namespace orrery::cli

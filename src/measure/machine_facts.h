@@ -1,0 +1,18 @@
+// What `doctor` says about the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace orrery {
+
+struct MachineFacts {
+  std::string cpu;                // the name it gives itself; empty where unknown
+  int cores = 1;                  // that this process may run on
+  uint64_t memory = 0;            // bytes, 0 where unknown
+  uint64_t available_memory = 0;  //
+};
+
+MachineFacts machine_facts();
+
+}  // namespace orrery
