@@ -12,7 +12,7 @@ const std::map<std::string, std::string> kLongNames = {
     {"-ctk", "--cache-type-k"},
     {"-ctv", "--cache-type-v"},
     {"--temperature", "--temp"},
-    {"--max-new-tokens", "-n"},
+    {"--max-new-tokens", "--n-predict"},
     {"--repetition-penalty", "--repeat-penalty"},
 };
 
