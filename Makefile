@@ -67,7 +67,7 @@ ifneq ($(BUILDING),)
   ifneq ($(filter reconfigure,$(MAKECMDGOALS)),)
     $(shell rm -f build/config*.mk)
   endif
-  NEEDED  := CLI11 nlohmann-json $(if $(filter test check-data,$(MAKECMDGOALS)),doctest)
+  NEEDED  := CLI11 nlohmann-json PCRE2 utf8proc $(if $(filter test check-data,$(MAKECMDGOALS)),doctest)
   PROBLEM := $(shell sh scripts/detect.sh $(CONFIG) '$(CXX)' $(OPENMP) $(OPENBLAS) $(NEEDED))
   ifneq ($(PROBLEM),)
     $(error $(PROBLEM))
@@ -137,7 +137,7 @@ ifeq ($(BUILD),asan)
   SANITIZE         := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
   OPTIMIZE         := -O1 -g
   OPTIMIZE_KERNELS := $(OPTIMIZE)
-  OPTIMIZE_TESTS   := $(OPTIMIZE)
+  OPTIMIZE_TESTS   := -O0 -g
   DEFINES          += -D_GLIBCXX_ASSERTIONS
 endif
 
@@ -163,6 +163,10 @@ $(OUT)/obj/%.baseline.o:          ISA := -DORRERY_ISA=baseline
 $(OUT)/obj/%.x86_64_v3.o:         ISA := -DORRERY_ISA=x86_64_v3 -march=x86-64-v3
 # Tests spawn the program and read files, so they must know where these are. doctest's fast asserts compile faster.
 $(OUT)/tests/%.o:                 OPTIMIZE := $(OPTIMIZE_TESTS)
+# The parser of the command line is templates all the way down; with sanitizers, optimising it takes minutes.
+ifeq ($(BUILD),asan)
+$(OUT)/obj/cli/options.o:         OPTIMIZE := -O0 -g
+endif
 $(OUT)/tests/%.o:                 EXTRA := -Itests -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS \
     '-DORRERY_PROGRAM="$(CURDIR)/$(PROGRAM)"' '-DORRERY_TEST_DATA="$(CURDIR)/tests/data"'
 
@@ -190,7 +194,7 @@ $(OUT)/data/build_info.inc: FORCE
 	@mkdir -p $(@D)
 	@printf '"%s",\n"%s",\n"%s",\n"%s",\n%s,\n%s,\n' \
 	  "$$(git describe --always --dirty 2>/dev/null || echo unknown)" '$(CONFIG_COMPILER)' \
-	  '$(subst ','\'',$(subst ",\",$(subst \,\\,$(COMMON_FLAGS))))' '$(BUILD)' \
+	  '$(subst ','\'',$(subst ",\",$(subst \,\\,$(filter-out -W% -I% -M% -D%,$(COMMON_FLAGS)))))' '$(BUILD)' \
 	  '$(if $(filter 1,$(CONFIG_OPENMP)),true,false)' '$(if $(filter 1,$(CONFIG_OPENBLAS)),true,false)' > $@.new
 	@$(keep_if_same)
 
