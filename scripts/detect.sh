@@ -3,7 +3,7 @@
 #
 #   sh scripts/detect.sh FILE COMPILER OPENMP OPENBLAS LIBRARY...
 #
-# OPENMP and OPENBLAS are 0 to leave the thing out. LIBRARY... are the header-only libraries this build needs.
+# OPENMP and OPENBLAS are 0 to leave the thing out. LIBRARY... are the other libraries this build needs.
 # Answers are kept: nothing is asked again until COMPILER or this script change or a LIBRARY is new. A summary goes
 # to stderr when something was asked. What stops the build goes to stdout, in one line, for make to print.
 set -u
@@ -49,16 +49,20 @@ if [ "$(uname)" = Darwin ] && prefix=$(brew --prefix 2>/dev/null); then
   include_flags="-isystem $prefix/include" link_flags="-L$prefix/lib"
 fi
 
-# 3. Header-only libraries: all that are there are noted, only what this build cannot do without stops it.
-found=
-for library in CLI11 nlohmann-json doctest; do
+# 3. Libraries: all that are there are noted, only what this build cannot do without stops it. Most are headers only.
+found= libraries_flags=
+for library in CLI11 nlohmann-json doctest PCRE2 utf8proc; do
+  flag=
   case $library in
     CLI11) header=CLI/CLI.hpp package=libcli11-dev ;;
     nlohmann-json) header=nlohmann/json.hpp package=nlohmann-json3-dev ;;
     doctest) header=doctest/doctest.h package=doctest-dev ;;
+    PCRE2) header=pcre2.h package=libpcre2-dev flag=-lpcre2-8 ;;
+    utf8proc) header=utf8proc.h package=libutf8proc-dev flag=-lutf8proc ;;
   esac
-  if printf '#if !__has_include(<%s>)\n#error\n#endif\nint main() {}\n' "$header" | builds $include_flags; then
-    found="$found $library"
+  if printf '#if !__has_include(<%s>)\n#error\n#endif\nint main() {}\n' "$header" |
+    builds $include_flags $link_flags $flag; then
+    found="$found $library" libraries_flags="$libraries_flags${flag:+ $flag}"
   else
     case " $libraries " in *" $library "*)
       echo "$library is missing (header $header, package $package). Run: sh scripts/setup.sh"
@@ -114,7 +118,7 @@ cat >"$file" <<END
 # has$found
 CONFIG_COMPILER := $compiler
 CONFIG_FLAGS := $include_flags
-CONFIG_LIBS := $link_flags
+CONFIG_LIBS := $link_flags$libraries_flags
 CONFIG_OPENMP := $openmp
 OPENMP_FLAGS := $openmp_flags
 CONFIG_OPENBLAS := $openblas
@@ -129,8 +133,8 @@ END
   echo "  OpenMP    $openmp_text"
   echo "  OpenBLAS  $openblas_text"
   if [ $openblas = 0 ]; then
-    echo "            Prefill and training will run on Orrery's own kernels. This costs speed:"
-    echo "            several times slower is possible; \`orrery bench\` tells."
+    echo "            Prefill and training run on Orrery's own matrix product: about as fast with AVX2,"
+    echo "            slower without; \`orrery bench\` tells."
   fi
   echo "  SIMD      $simd_text"
 } >&2

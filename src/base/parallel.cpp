@@ -17,14 +17,6 @@ namespace {
 
 constexpr int kMostThreads = 512;
 
-// The first number of OMP_NUM_THREADS, which people set for programs of this kind; 0 where it says nothing useful.
-int wanted_threads() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr) return 0;
-  const long value = std::strtol(text, nullptr, 10);
-  return static_cast<int>(std::clamp<long>(value, 0, kMostThreads));
-}
-
 }  // namespace
 
 int usable_cores() {
@@ -39,8 +31,10 @@ int default_thread_count() {
 #ifdef ORRERY_DEFAULT_THREADS
   return ORRERY_DEFAULT_THREADS;
 #else
-  const int wanted = wanted_threads();
-  return wanted > 0 ? wanted : std::min(usable_cores(), kMostThreads);
+  // The first number of OMP_NUM_THREADS, which people set for programs of this kind; 0 where it says nothing useful.
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  const long wanted = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+  return static_cast<int>(std::clamp<long>(wanted > 0 ? wanted : usable_cores(), 1, kMostThreads));
 #endif
 }
 

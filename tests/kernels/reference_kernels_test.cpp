@@ -147,6 +147,35 @@ TEST_CASE_TEMPLATE("what samplers and losses ask for", T, float, double) {
   CHECK(losses[1] == doctest::Approx(1000.0));
 }
 
+TEST_CASE_TEMPLATE("rows may lie apart", T, float, double) {
+  // The left halves of the rows of a [3, 4] matrix, as a matrix of its own; what lies between stays untouched.
+  const auto half = [](Owned<T>& all) {
+    Tensor view = all.tensor;
+    view.shape[1] = 2;
+    return view;
+  };
+  ReferenceKernels<T> kernels{Threads(1)};
+  Owned<T> x({3, 4}, {1, 2, 9, 9, 3, 4, 9, 9, 5, 6, 9, 9}), y({3, 4}, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7});
+  Owned<T> packed_x({3, 2}, {1, 2, 3, 4, 5, 6}), packed_y({3, 2}), gain({2}, {1, 2});
+  Tensor in = half(x), out = half(y);
+  const auto check_same = [&] {
+    for (int64_t n = 0; n < 3; ++n) {
+      for (int64_t i = 0; i < 2; ++i) CHECK(y.values[size_t(4 * n + i)] == packed_y.values[size_t(2 * n + i)]);
+      CHECK(y.values[size_t(4 * n + 2)] == 7);
+    }
+  };
+  kernels.add(in, in, out), kernels.add(packed_x.tensor, packed_x.tensor, packed_y.tensor), check_same();
+  kernels.rms_norm(in, gain.tensor, 0.1, out), kernels.rms_norm(packed_x.tensor, gain.tensor, 0.1, packed_y.tensor);
+  check_same();
+  kernels.activate(Activation::silu, in, out), kernels.activate(Activation::silu, packed_x.tensor, packed_y.tensor);
+  check_same();
+  kernels.activate_gated(Activation::silu, in, in, out);
+  kernels.activate_gated(Activation::silu, packed_x.tensor, packed_x.tensor, packed_y.tensor);
+  check_same();
+  kernels.softmax(in, out), kernels.softmax(packed_x.tensor, packed_y.tensor), check_same();
+  kernels.convert(in, out), kernels.convert(packed_x.tensor, packed_y.tensor), check_same();
+}
+
 TEST_CASE("NaN comes through, and shapes that do not fit are an error") {
   ReferenceKernels<float> kernels{Threads(1)};
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -16,7 +16,9 @@ void FastKernels::attention(const AttentionShape& shape, std::span<const Attenti
   check_attention(activation_type(), shape, groups, q, mix);
   std::vector<const AttentionGroup*> few_rows, many_rows;
   for (const AttentionGroup& group : groups) {
-    (group.positions.size() < kBlockRows ? few_rows : many_rows).push_back(&group);
+    if (group.positions.empty()) continue;
+    const bool by_chunks = group.positions.size() < kBlockRows && has_dots(group.spans[0].keys.dtype);
+    (by_chunks ? few_rows : many_rows).push_back(&group);
   }
   const AttentionCall call = {shape, Rows(q), Rows(mix)};
   attend_by_chunks(call, few_rows);

@@ -9,9 +9,9 @@
 namespace orrery {
 namespace {
 
-// Elements of keys or values that are worked on at a time, while the next as many are on their way. Together they fit
-// into the first-level cache.
-constexpr int64_t kStripElements = 3072;
+// Elements of values that are brought into the first-level cache in the order in which they lie in memory, because the
+// CPU's prefetchers follow that, and are then added up head by head. It pays even where they need not be widened.
+constexpr int64_t kStripElements = 1536;
 // A piece should have so many elements of keys and values to read that starting threads pays.
 constexpr int64_t kPieceElements = 16384;
 
@@ -43,19 +43,7 @@ void combine(float* partials, int64_t distance, int64_t n_chunks, int64_t head_d
 }
 
 int64_t count_chunks(const AttentionGroup& group) {
-  if (group.positions.empty()) return 0;
   return *std::max_element(group.positions.begin(), group.positions.end()) / kAttentionChunk + 1;
-}
-
-// Asks the memory for lines [first, first + count) of keys or values, as far as there are so many.
-void prefetch_lines(const Tensor& lines, int64_t first, int64_t count) {
-  constexpr int64_t kCacheLine = 64;
-  const StoredRows rows = rows_of(lines, first, std::min(count, lines.shape[0] - first), 0, lines.shape[1]);
-  const auto n_bytes = static_cast<int64_t>(bytes_of(lines.dtype, lines.shape[1]));
-  for (int64_t i = 0; i < rows.n_rows; ++i) {
-    const std::byte* line = rows.data + i * rows.row_bytes;
-    for (int64_t byte = 0; byte < n_bytes; byte += kCacheLine) __builtin_prefetch(line + byte);
-  }
 }
 
 }  // namespace
@@ -110,23 +98,14 @@ void FastKernels::attend_to_chunk(const AttentionCall& call, const ChunkTask& ta
   const int64_t strip_lines = std::max<int64_t>(4, kStripElements / kv_dim / 4 * 4);
 
   const auto scratch = scratch_.borrow({n_queries * head_dim, n_queries * kAttentionChunk, strip_lines * kv_dim});
-  float *scaled = scratch[0], *all_scores = scratch[1];
-  prefetch_lines(keys, 0, strip_lines);
+  float *scaled = scratch[0], *all_scores = scratch[1], *strip = scratch[2];
   for (int64_t query = 0; query < n_queries; ++query) {
     const float* q = call.at(call.q, group, query);
     loops_.scale(q, static_cast<float>(call.shape.scale), head_dim, scaled + query * head_dim);
   }
-  for (int64_t first = 0; first < n_keys; first += strip_lines) {
-    prefetch_lines(keys, first + strip_lines, strip_lines);
-    for (int64_t kv_head = 0; kv_head < n_kv_heads; ++kv_head) {
-      const StoredRows head = head_of(keys, kv_head, head_dim, first, std::min(strip_lines, n_keys - first));
-      const int64_t query = kv_head * n_per_head;
-      dots(loops_, head, {scaled + query * head_dim, head_dim}, n_per_head,
-           all_scores + query * kAttentionChunk + first, kAttentionChunk);
-    }
-  }
+  dots(loops_, rows_of(keys, 0, n_keys, 0, kv_dim), {scaled, head_dim}, n_per_head, all_scores, kAttentionChunk,
+       n_kv_heads);
 
-  prefetch_lines(values, 0, strip_lines);
   const auto partial_of = [&](int64_t query) {
     return Partial(task.partials + query * Partial::size(head_dim), head_dim);
   };
@@ -140,13 +119,11 @@ void FastKernels::attend_to_chunk(const AttentionCall& call, const ChunkTask& ta
   }
   for (int64_t first = 0; first < n_keys; first += strip_lines) {
     const int64_t count = std::min(strip_lines, n_keys - first);
-    prefetch_lines(values, first + strip_lines, strip_lines);
-    const FloatRows strip = as_floats(loops_, rows_of(values, first, count, 0, kv_dim), scratch[2]);
+    widen(loops_, rows_of(values, first, count, 0, kv_dim), strip);
     for (int64_t query = 0; query < n_queries; ++query) {
-      const float* head = strip.data + query / n_per_head * head_dim;
-      loops_.add_weighted_rows(all_scores + query * kAttentionChunk + first, head, strip.stride,
-                               call.count_visible(group, query, first_key + first, count), partial_of(query).sums,
-                               head_dim);
+      loops_.add_weighted_rows(all_scores + query * kAttentionChunk + first, strip + query / n_per_head * head_dim,
+                               kv_dim, call.count_visible(group, query, first_key + first, count),
+                               partial_of(query).sums, head_dim);
     }
   }
 }

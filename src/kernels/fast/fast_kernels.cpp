@@ -1,7 +1,6 @@
 #include "kernels/fast/fast_kernels.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "kernels/check_shapes.h"
 #include "kernels/fast/rows.h"
@@ -124,8 +123,7 @@ void FastKernels::convert(const Tensor& x, Tensor& y) {
     return tensor.n_dims == 2 ? tensor : reshape(tensor, {n_elements(tensor) / width, width});
   };
   const Tensor from = as_matrix(x), to = as_matrix(y);
-  const int64_t grain = std::max<int64_t>(1, 16384 / width);
-  threads_.parallel_for(from.shape[0], grain, [&](int64_t begin, int64_t end) {
+  threads_.parallel_for(from.shape[0], rows_of_a_piece(width), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const std::byte* source = row_data(from, row);
       std::byte* target = row_data(to, row);

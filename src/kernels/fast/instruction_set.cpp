@@ -1,8 +1,25 @@
 #include "kernels/fast/instruction_set.h"
 
+#ifndef ORRERY_ONLY_BASELINE
+#include <cpuid.h>
+#endif
+
 #include "base/error.h"
 
 namespace orrery {
+namespace {
+
+#ifndef ORRERY_ONLY_BASELINE
+// The parts of x86-64-v3 that the loops use. The first four ask the operating system as well as the CPU; about F16C not
+// every compiler can be asked.
+bool cpu_has_x86_64_v3() {
+  unsigned eax, ebx, ecx = 0, edx;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+#endif
+
+}  // namespace
 
 const char* name_of(InstructionSet instruction_set) {
   return instruction_set == InstructionSet::x86_64_v3 ? "x86-64-v3" : "baseline";
@@ -13,9 +30,9 @@ bool is_supported(InstructionSet instruction_set) {
 #ifdef ORRERY_ONLY_BASELINE
   return false;
 #else
-  // The parts of x86-64-v3 that compilers make use of; they ask the operating system as well as the CPU.
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  // Asked once: a virtual machine may take many microseconds to answer.
+  static const bool has_x86_64_v3 = cpu_has_x86_64_v3();
+  return has_x86_64_v3;
 #endif
 }
 

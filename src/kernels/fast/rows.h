@@ -24,12 +24,13 @@ struct Rows {
   int64_t stride;  // from row to row
 };
 
-// Calls body(row) for all rows, shared out in pieces of so many elements that starting threads pays.
+// Rows of one piece of a parallel loop: so many elements that starting threads pays.
+inline int64_t rows_of_a_piece(int64_t width) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, width)); }
+
+// Calls body(row) for all rows.
 template <class Body>
 void for_each_row(const Threads& threads, const Rows& rows, const Body& body) {
-  constexpr int64_t kPieceElements = 16384;
-  const int64_t grain = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, rows.width));
-  threads.parallel_for(rows.count, grain, [&](int64_t begin, int64_t end) {
+  threads.parallel_for(rows.count, rows_of_a_piece(rows.width), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) body(row);
   });
 }

@@ -36,14 +36,16 @@ FloatRows as_floats(const Loops& loops, const StoredRows& rows, float* scratch) 
   return {scratch, rows.n};
 }
 
-void dots(const Loops& loops, const StoredRows& rows, FloatRows x, int64_t n_x, float* y, int64_t y_stride) {
+void dots(const Loops& loops, const StoredRows& rows, FloatRows x, int64_t n_x, float* y, int64_t y_stride,
+          int64_t n_parts) {
   const Loops::DotProducts products = {.w = rows.data,
                                        .row_bytes = rows.row_bytes,
                                        .n_rows = rows.n_rows,
+                                       .n_parts = n_parts,
                                        .x = x.data,
                                        .x_stride = x.stride,
                                        .n_x = n_x,
-                                       .n = rows.n,
+                                       .n = rows.n / n_parts,
                                        .y = y,
                                        .y_stride = y_stride};
   switch (rows.dtype) {

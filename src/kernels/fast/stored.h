@@ -30,8 +30,10 @@ void widen(const Loops& loops, const StoredRows& rows, float* target);
 // F32 rows as they are; others through scratch[n_rows, n].
 FloatRows as_floats(const Loops& loops, const StoredRows& rows, float* scratch);
 
-// y[k][r] = row r of `rows` * row k of x, for n_x rows of x
-void dots(const Loops& loops, const StoredRows& rows, FloatRows x, int64_t n_x, float* y, int64_t y_stride);
+// y[k][r] = row r of `rows` * row k of x, for n_x rows of x. With parts, a row is cut into as many of the same length,
+// each of which has its own n_x rows of x and y: y[part * n_x + k][r] = part of row r * row (part * n_x + k) of x.
+void dots(const Loops& loops, const StoredRows& rows, FloatRows x, int64_t n_x, float* y, int64_t y_stride,
+          int64_t n_parts = 1);
 // False for F64, of which there are no such dot products.
 bool has_dots(DType dtype);
 

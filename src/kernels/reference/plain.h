@@ -25,6 +25,15 @@ T* row(const Tensor& matrix, int64_t i) {
   return values<T>(matrix) + i * matrix.stride[0];
 }
 
+// Where the `i`-th run of `d` elements begins: rows of a matrix may lie apart, all else is contiguous.
+inline std::byte* run_data(const Tensor& tensor, int64_t i, int64_t d) {
+  return tensor.n_dims == 2 ? row_data(tensor, i) : tensor.data + bytes_of(tensor.dtype, i * d);
+}
+template <class T>
+T* run(const Tensor& tensor, int64_t i, int64_t d) {
+  return reinterpret_cast<T*>(run_data(tensor, i, d));
+}
+
 // Row `i` of a matrix of any type, as T.
 template <class T>
 void read_row(const Tensor& matrix, int64_t i, std::vector<T>& out) {

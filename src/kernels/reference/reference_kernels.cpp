@@ -54,8 +54,8 @@ void ReferenceKernels<T>::add(const Tensor& a, const Tensor& b, Tensor& y) {
   const bool is_row = b.n_dims == 1 && a.n_dims > 1;
   std::vector<T> addend(static_cast<size_t>(d));
   for (int64_t n = 0; n < n_rows; ++n) {
-    convert_row(b.dtype, b.data + (is_row ? 0 : bytes_of(b.dtype, n * d)), type_of<T>(), bytes(addend), d);
-    for (int64_t i = 0; i < d; ++i) values<T>(y)[n * d + i] = values<T>(a)[n * d + i] + addend[size_t(i)];
+    convert_row(b.dtype, is_row ? b.data : run_data(b, n, d), type_of<T>(), bytes(addend), d);
+    for (int64_t i = 0; i < d; ++i) run<T>(y, n, d)[i] = run<T>(a, n, d)[i] + addend[size_t(i)];
   }
 }
 
@@ -65,8 +65,8 @@ void ReferenceKernels<T>::rms_norm(const Tensor& x, const Tensor& gain, double e
   const int64_t d = gain.shape[0], n_rows = n_elements(x) / d;
   const std::vector<T> g = vector_of<T>(gain);
   for (int64_t n = 0; n < n_rows; ++n) {
-    const T* in = values<T>(x) + n * d;
-    T* out = values<T>(y) + n * d;
+    const T* in = run<T>(x, n, d);
+    T* out = run<T>(y, n, d);
     const T mean_square = dot(in, in, d) / static_cast<T>(d);
     const T factor = 1 / std::sqrt(mean_square + static_cast<T>(epsilon));
     for (int64_t i = 0; i < d; ++i) out[i] = in[i] * factor * g[size_t(i)];
@@ -80,8 +80,8 @@ void ReferenceKernels<T>::layer_norm(const Tensor& x, const Tensor& gain, const 
   const int64_t d = gain.shape[0], n_rows = n_elements(x) / d;
   const std::vector<T> g = vector_of<T>(gain), b = vector_of<T>(bias);
   for (int64_t n = 0; n < n_rows; ++n) {
-    const T* in = values<T>(x) + n * d;
-    T* out = values<T>(y) + n * d;
+    const T* in = run<T>(x, n, d);
+    T* out = run<T>(y, n, d);
     const T mean = std::accumulate(in, in + d, T(0)) / static_cast<T>(d);
     T variance = 0;
     for (int64_t i = 0; i < d; ++i) variance += (in[i] - mean) * (in[i] - mean);
@@ -130,16 +130,20 @@ void ReferenceKernels<T>::rope(const Tensor& x, const Tensor& cosine, const Tens
 template <class T>
 void ReferenceKernels<T>::activate(Activation activation, const Tensor& x, Tensor& y) {
   check_activate(activation_type(), x, y);
-  const int64_t n = n_elements(x);
-  for (int64_t i = 0; i < n; ++i) values<T>(y)[i] = activated(activation, values<T>(x)[i]);
+  const int64_t d = x.shape[x.n_dims - 1], n_rows = n_elements(x) / d;
+  for (int64_t n = 0; n < n_rows; ++n) {
+    for (int64_t i = 0; i < d; ++i) run<T>(y, n, d)[i] = activated(activation, run<T>(x, n, d)[i]);
+  }
 }
 
 template <class T>
 void ReferenceKernels<T>::activate_gated(Activation activation, const Tensor& gate, const Tensor& up, Tensor& y) {
   check_activate_gated(activation_type(), gate, up, y);
-  const int64_t n = n_elements(gate);
-  for (int64_t i = 0; i < n; ++i) {
-    values<T>(y)[i] = activated(activation, values<T>(gate)[i]) * values<T>(up)[i];
+  const int64_t d = gate.shape[gate.n_dims - 1], n_rows = n_elements(gate) / d;
+  for (int64_t n = 0; n < n_rows; ++n) {
+    for (int64_t i = 0; i < d; ++i) {
+      run<T>(y, n, d)[i] = activated(activation, run<T>(gate, n, d)[i]) * run<T>(up, n, d)[i];
+    }
   }
 }
 
@@ -186,8 +190,8 @@ void ReferenceKernels<T>::softmax(const Tensor& x, Tensor& y) {
   check_softmax(activation_type(), x, y);
   const int64_t d = x.shape[x.n_dims - 1], n_rows = n_elements(x) / d;
   for (int64_t n = 0; n < n_rows; ++n) {
-    const T* in = values<T>(x) + n * d;
-    T* out = values<T>(y) + n * d;
+    const T* in = run<T>(x, n, d);
+    T* out = run<T>(y, n, d);
     const T largest_value = *std::max_element(in, in + d);  // exp of a large score would overflow
     T sum = 0;
     for (int64_t i = 0; i < d; ++i) sum += out[i] = std::exp(in[i] - largest_value);
@@ -223,7 +227,7 @@ void ReferenceKernels<T>::convert(const Tensor& x, Tensor& y) {
   check_convert(x, y);
   const int64_t d = x.shape[x.n_dims - 1], n_rows = n_elements(x) / d;
   for (int64_t n = 0; n < n_rows; ++n) {
-    convert_row(x.dtype, x.data + bytes_of(x.dtype, n * d), y.dtype, y.data + bytes_of(y.dtype, n * d), d);
+    convert_row(x.dtype, run_data(x, n, d), y.dtype, run_data(y, n, d), d);
   }
 }
 

@@ -53,40 +53,36 @@ void add_all_dots(const float* w, const float* x, int64_t x_stride, int64_t n_x,
   }
 }
 
-const char* row_of(const Loops::DotProducts& p, int64_t r) { return static_cast<const char*>(p.w) + r * p.row_bytes; }
-
-void clear(const Loops::DotProducts& p, int64_t r) {
-  for (int64_t k = 0; k < p.n_x; ++k) p.y[k * p.y_stride + r] = 0;
-}
-
-// Types without loops of their own are widened a piece at a time.
+// Types other than F32 are widened a piece at a time.
 constexpr int64_t kPiece = 512;
 
-void dots_of_widened(Loops::Widen widen, int64_t piece_bytes, const Loops::DotProducts& p) {
+void dots_of(Loops::Widen widen, int64_t bytes_per_32, const Loops::DotProducts& p) {
   float widened[kPiece];
   for (int64_t r = 0; r < p.n_rows; ++r) {
-    clear(p, r);
-    const char* row = row_of(p, r);
-    for (int64_t i = 0; i < p.n; i += kPiece, row += piece_bytes) {
-      const int64_t length = p.n - i < kPiece ? p.n - i : kPiece;
-      widen(row, 0, 1, length, widened);
-      add_all_dots(widened, p.x + i, p.x_stride, p.n_x, length, p.y + r, p.y_stride);
+    for (int64_t part = 0; part < p.n_parts; ++part) {
+      const char* w = static_cast<const char*>(p.w) + r * p.row_bytes + part * p.n * bytes_per_32 / 32;
+      const float* x = p.x + part * p.n_x * p.x_stride;
+      float* y = p.y + part * p.n_x * p.y_stride + r;
+      for (int64_t k = 0; k < p.n_x; ++k) y[k * p.y_stride] = 0;
+      if (widen == nullptr) {
+        add_all_dots(reinterpret_cast<const float*>(w), x, p.x_stride, p.n_x, p.n, y, p.y_stride);
+        continue;
+      }
+      for (int64_t i = 0; i < p.n; i += kPiece) {
+        const int64_t length = p.n - i < kPiece ? p.n - i : kPiece;
+        widen(w + i * bytes_per_32 / 32, 0, 1, length, widened);
+        add_all_dots(widened, x + i, p.x_stride, p.n_x, length, y, p.y_stride);
+      }
     }
   }
 }
 
 }  // namespace
 
-void dots_f32(const Loops::DotProducts& p) {
-  for (int64_t r = 0; r < p.n_rows; ++r) {
-    clear(p, r);
-    add_all_dots(reinterpret_cast<const float*>(row_of(p, r)), p.x, p.x_stride, p.n_x, p.n, p.y + r, p.y_stride);
-  }
-}
-
-void dots_f16(const Loops::DotProducts& p) { dots_of_widened(widen_f16, kPiece * 2, p); }
-void dots_bf16(const Loops::DotProducts& p) { dots_of_widened(widen_bf16, kPiece * 2, p); }
-void dots_q8_0(const Loops::DotProducts& p) { dots_of_widened(widen_q8_0, kPiece / 32 * 34, p); }
+void dots_f32(const Loops::DotProducts& p) { dots_of(nullptr, 32 * 4, p); }
+void dots_f16(const Loops::DotProducts& p) { dots_of(widen_f16, 32 * 2, p); }
+void dots_bf16(const Loops::DotProducts& p) { dots_of(widen_bf16, 32 * 2, p); }
+void dots_q8_0(const Loops::DotProducts& p) { dots_of(widen_q8_0, 34, p); }
 
 // Four rows at a time: each element of y is loaded and stored once for four products.
 void add_weighted_rows(const float* weights, const float* rows, int64_t stride, int64_t n_rows, float* y, int64_t n) {

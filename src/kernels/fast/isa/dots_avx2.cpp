@@ -42,6 +42,8 @@ __m256 last(const typename Type::Stored* w, int64_t n) {
 
 template <class Type>
 struct PlainRow {
+  static int64_t bytes(int64_t n) { return n * static_cast<int64_t>(sizeof(typename Type::Stored)); }
+
   template <int N>
   static void dots(const char* row, const float* x, int64_t x_stride, int64_t n, float* y, int64_t y_stride) {
     const typename Type::Stored* w = reinterpret_cast<const typename Type::Stored*>(row);
@@ -76,6 +78,8 @@ __m256 eight_bytes(const char* q) {
 }
 
 struct Q8Row {
+  static int64_t bytes(int64_t n) { return n / 32 * kBlockBytes; }
+
   template <int N>
   static void dots(const char* block, const float* x, int64_t x_stride, int64_t n, float* y, int64_t y_stride) {
     __m256 s[N];
@@ -100,19 +104,25 @@ struct Q8Row {
 };
 
 template <class Row>
+void dots_of_part(const char* w, const float* x, const Loops::DotProducts& p, float* y) {
+  int64_t n_x = p.n_x;
+  for (; n_x >= 4; n_x -= 4, x += 4 * p.x_stride, y += 4 * p.y_stride) {
+    Row::template dots<4>(w, x, p.x_stride, p.n, y, p.y_stride);
+  }
+  switch (n_x) {
+    case 1: return Row::template dots<1>(w, x, p.x_stride, p.n, y, p.y_stride);
+    case 2: return Row::template dots<2>(w, x, p.x_stride, p.n, y, p.y_stride);
+    case 3: return Row::template dots<3>(w, x, p.x_stride, p.n, y, p.y_stride);
+  }
+}
+
+template <class Row>
 void dots_of(const Loops::DotProducts& p) {
   const char* row = static_cast<const char*>(p.w);
   for (int64_t r = 0; r < p.n_rows; ++r, row += p.row_bytes) {
-    const float* x = p.x;
-    float* y = p.y + r;
-    int64_t n_x = p.n_x;
-    for (; n_x >= 4; n_x -= 4, x += 4 * p.x_stride, y += 4 * p.y_stride) {
-      Row::template dots<4>(row, x, p.x_stride, p.n, y, p.y_stride);
-    }
-    switch (n_x) {
-      case 1: Row::template dots<1>(row, x, p.x_stride, p.n, y, p.y_stride); break;
-      case 2: Row::template dots<2>(row, x, p.x_stride, p.n, y, p.y_stride); break;
-      case 3: Row::template dots<3>(row, x, p.x_stride, p.n, y, p.y_stride); break;
+    for (int64_t part = 0; part < p.n_parts; ++part) {
+      dots_of_part<Row>(row + part * Row::bytes(p.n), p.x + part * p.n_x * p.x_stride, p,
+                        p.y + part * p.n_x * p.y_stride + r);
     }
   }
 }

@@ -1,7 +1,8 @@
 // The inner loops of the fast kernels: plain functions over pointers and sizes, compiled once per instruction set.
 //
-// Files in this folder include no header with inline code, not even <cmath>: the linker keeps one copy of an inline
-// function for the whole program, and if it took the one made for x86-64-v3, an older CPU would stop at it.
+// Files in this folder include no header with inline functions, not even <cmath>: the linker keeps one copy of such a
+// function for the whole program, and if it took the one made for x86-64-v3, an older CPU would stop at it. (Functions
+// of an unnamed namespace are the exception: every object keeps its own.)
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,19 @@
 namespace orrery {
 
 struct Loops {
-  // y[k][r] = sum over i < n of w[r][i] * x[k][i], for n_rows rows of w and n_x rows of x. The order of a sum depends
+  // y[k][r] = sum over i < n of w[r][i] * x[k][i], for n_rows rows of w and n_x rows of x. Or a row of w is n_parts
+  // such rows side by side (the heads of a key), each with n_x rows of x and y of its own. The order of a sum depends
   // on n alone. Q8_0 wants n to be a multiple of 32.
   struct DotProducts {
     const void* w;
     int64_t row_bytes;  // from row to row of w
     int64_t n_rows;
-    const float* x;
+    int64_t n_parts;
+    const float* x;  // [n_parts * n_x, n]
     int64_t x_stride;
     int64_t n_x;
     int64_t n;
-    float* y;
+    float* y;  // [n_parts * n_x, n_rows]
     int64_t y_stride;
   };
   using Dots = void (*)(const DotProducts& products);
