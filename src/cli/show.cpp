@@ -93,10 +93,15 @@ std::string token_text(const Vocabulary& vocabulary, TokenId id) {
   return std::to_string(id) + " '" + printable(vocabulary.pieces[static_cast<size_t>(id)]) + "'";
 }
 
+std::string tokenizer_kind(const Vocabulary& vocabulary) {
+  if (vocabulary.model == "llama") return "SentencePiece BPE";
+  return vocabulary.model == "gpt2" ? "byte-level BPE" : printable(vocabulary.model);
+}
+
 std::string tokenizer_text(const Vocabulary& vocabulary) {
   std::string text = "Tokenizer\n";
   if (vocabulary.empty()) return text + "  none in this file\n";
-  line(text, "kind", vocabulary.model == "llama" ? "SentencePiece BPE" : printable(vocabulary.model));
+  line(text, "kind", tokenizer_kind(vocabulary));
   line(text, "pieces", std::to_string(vocabulary.pieces.size()));
   line(text, "begin", token_text(vocabulary, vocabulary.bos) + (vocabulary.add_bos ? ", put before a text" : ""));
   std::vector<std::string> ends;

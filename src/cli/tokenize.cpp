@@ -6,10 +6,16 @@
 namespace orrery::cli {
 namespace {
 
-std::string steps_text(const std::vector<MergeStep>& steps) {
+// Why a merge was chosen: by its score (SentencePiece), or by its rank in the list of merges (byte-level BPE).
+std::string reason(const MergeStep& step, bool has_scores) {
+  return has_scores ? fixed(step.score, 3) : "rank " + fixed(-step.score, 0);
+}
+
+std::string steps_text(const std::vector<MergeStep>& steps, bool has_scores) {
   std::string text;
   for (const MergeStep& step : steps) {
-    text += step.merged.empty() ? "characters:" : "'" + printable(step.merged) + "' (" + fixed(step.score, 3) + "):";
+    text +=
+        step.merged.empty() ? step.stage + ":" : "'" + printable(step.merged) + "' (" + reason(step, has_scores) + "):";
     for (const std::string& symbol : step.symbols) text += " '" + printable(symbol) + "'";
     text += "\n";
   }
@@ -22,7 +28,7 @@ int tokenize(const TokenizeOptions& options) {
   const auto [checkpoint, tokenizer] = open_tokenizer(options.model);
   const std::string text = given_text(options.text, "");
   if (options.steps) {
-    print(steps_text(tokenizer->explain(text)));
+    print(steps_text(tokenizer->explain(text), tokenizer->vocabulary().model == "llama"));
     return kDone;
   }
   const auto ids = tokenizer->encode(text, {.bos = options.bos, .parse_special = options.special});

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "files/gguf.h"
+#include "files/pre_tokenizations.h"
 
 namespace orrery {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 constexpr const char* kTokens = "tokenizer.ggml.tokens";
 constexpr const char* kScores = "tokenizer.ggml.scores";
 constexpr const char* kKinds = "tokenizer.ggml.token_type";
+constexpr const char* kMerges = "tokenizer.ggml.merges";
+constexpr const char* kPreTokenizer = "tokenizer.ggml.pre";
 
 class Reader {
  public:
@@ -27,9 +30,11 @@ class Reader {
     read_scores();
     read_kinds();
     read_special_ids();
+    if (vocabulary_.model == "gpt2") read_merges();
     // SentencePiece vocabularies are used with BOS and a space in front unless the file says otherwise.
     const bool is_sentencepiece = vocabulary_.model == "llama";
-    vocabulary_.add_bos = metadata_.flag_or("tokenizer.ggml.add_bos_token", is_sentencepiece);
+    vocabulary_.add_bos =
+        metadata_.flag_or("tokenizer.ggml.add_bos_token", is_sentencepiece || vocabulary_.pre_tokenization.add_bos);
     vocabulary_.add_eos = metadata_.flag_or("tokenizer.ggml.add_eos_token", false);
     vocabulary_.add_space_prefix = metadata_.flag_or("tokenizer.ggml.add_space_prefix", is_sentencepiece);
   }
@@ -70,6 +75,15 @@ class Reader {
                                 .found = std::to_string(kinds[id])});
       }
       vocabulary_.kinds.push_back(static_cast<PieceKind>(kinds[id]));
+    }
+  }
+
+  // The tokenizer of a file without tokenizer.ggml.pre is refused when it is to be made.
+  void read_merges() {
+    vocabulary_.merges = metadata_.texts(kMerges);
+    vocabulary_.pre_tokenization = pre_tokenization_named(metadata_.text(kPreTokenizer).value_or(""));
+    if (metadata_.find(kPreTokenizer) != nullptr && metadata_.find(kMerges) == nullptr) {
+      metadata_.fail(kPreTokenizer, {.what = "a byte-level BPE vocabulary needs its merges", .expected = kMerges});
     }
   }
 

@@ -8,6 +8,7 @@
 #include "base/output_file.h"
 #include "files/families.h"
 #include "files/ggml_type.h"
+#include "files/pre_tokenizations.h"
 #include "files/row_writer.h"
 
 namespace orrery {
@@ -76,11 +77,26 @@ uint32_t file_type(const std::vector<PlannedTensor>& planned) {
   }
 }
 
+void add_merges(const Vocabulary& vocabulary, GgufMetadataWriter& metadata) {
+  const PreTokenization& rules = vocabulary.pre_tokenization;
+  const std::string name = rules.name.empty() ? name_of(rules) : rules.name;
+  if (name.empty()) {
+    throw Error({.what = "GGUF has no name for the way in which this tokenizer cuts text before merging",
+                 .found = rules.patterns.empty() ? "" : rules.patterns.front()});
+  }
+  metadata.add_text("tokenizer.ggml.pre", name);
+  metadata.add_texts("tokenizer.ggml.merges", vocabulary.merges);
+}
+
 void add_vocabulary(const Vocabulary& vocabulary, GgufMetadataWriter& metadata) {
   if (vocabulary.empty()) return;
   metadata.add_text("tokenizer.ggml.model", vocabulary.model);
   metadata.add_texts("tokenizer.ggml.tokens", vocabulary.pieces);
-  metadata.add_floats("tokenizer.ggml.scores", vocabulary.scores);
+  if (vocabulary.model == "gpt2") {
+    add_merges(vocabulary, metadata);
+  } else {
+    metadata.add_floats("tokenizer.ggml.scores", vocabulary.scores);
+  }
   std::vector<int32_t> kinds;
   for (const PieceKind kind : vocabulary.kinds) kinds.push_back(static_cast<int32_t>(kind));
   metadata.add_integers("tokenizer.ggml.token_type", kinds);

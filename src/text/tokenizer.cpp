@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "text/byte_level.h"
 #include "text/sentencepiece.h"
 
 namespace orrery {
@@ -56,8 +57,7 @@ std::string described(const std::string& model) {
   const struct {
     const char* name;
     const char* description;
-  } kinds[] = {
-      {"gpt2", "byte-level BPE"}, {"bert", "WordPiece"}, {"t5", "SentencePiece Unigram"}, {"rwkv", "RWKV World"}};
+  } kinds[] = {{"bert", "WordPiece"}, {"t5", "SentencePiece Unigram"}, {"rwkv", "RWKV World"}};
   for (const auto& kind : kinds) {
     if (model == kind.name) return "'" + model + "' (" + kind.description + ")";
   }
@@ -66,14 +66,40 @@ std::string described(const std::string& model) {
 
 }  // namespace
 
+Vocabulary checked(Vocabulary vocabulary, const std::string& where) {
+  const size_t n = vocabulary.pieces.size();
+  const auto check_size = [&](const char* what, size_t found) {
+    if (found == n) return;
+    throw Error({.what = std::string("the vocabulary has another number of ") + what + " than of pieces",
+                 .where = where,
+                 .expected = std::to_string(n),
+                 .found = std::to_string(found)});
+  };
+  check_size("scores", vocabulary.scores.size());
+  check_size("piece types", vocabulary.kinds.size());
+
+  const auto check_token = [&](const char* what, TokenId id) {
+    if (id == kNoToken || (id >= 0 && static_cast<size_t>(id) < n)) return;
+    throw Error({.what = std::string("the ") + what + " token is not in the vocabulary",
+                 .where = where,
+                 .expected = "an id from 0 to " + std::to_string(n - 1),
+                 .found = std::to_string(id)});
+  };
+  check_token("BOS", vocabulary.bos);
+  check_token("unknown", vocabulary.unknown);
+  for (const TokenId id : vocabulary.end_tokens) check_token("end", id);
+  return vocabulary;
+}
+
 std::unique_ptr<Tokenizer> make_tokenizer(Vocabulary vocabulary, const std::string& where) {
   if (vocabulary.model.empty() || vocabulary.empty()) {
     throw Error({.what = "the file has no tokenizer", .where = where, .hint = "give token ids instead of text"});
   }
   if (vocabulary.model == "llama") return std::make_unique<SentencePieceTokenizer>(std::move(vocabulary), where);
+  if (vocabulary.model == "gpt2") return std::make_unique<ByteLevelTokenizer>(std::move(vocabulary), where);
   throw Error({.what = "the tokenizer " + described(vocabulary.model) + " is not supported",
                .where = where,
-               .expected = "'llama' (SentencePiece BPE)"});
+               .expected = "'llama' (SentencePiece BPE) or 'gpt2' (byte-level BPE)"});
 }
 
 }  // namespace orrery

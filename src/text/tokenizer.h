@@ -22,13 +22,26 @@ enum class PieceKind : uint8_t {  // the values of GGUF's tokenizer.ggml.token_t
   byte = 6,  // <0x0A>
 };
 
+// How byte-level BPE cuts a text before any merge (text/pre_tokenizer.h).
+struct PreTokenization {
+  std::string name;                   // GGUF's (files/pre_tokenizations.h), "" where it has none
+  std::vector<std::string> patterns;  // empty where the name is not known: no tokenizer can be made then
+  bool nfc = false;                   // compose accents first: e and U+0301 become U+00E9
+  bool ignore_merges = false;         // a pre-token that is a piece stays one, whatever the merges would do
+  bool add_bos = false;               // what a GGUF file with this name wants that does not say
+};
+
 // What a file says about its tokenizer, before anything is built from it. The pieces of SentencePiece write a space as
-// U+2581. Views point into `storage` or into a file that the owner keeps open.
+// U+2581, those of byte-level BPE every byte as a letter (text/byte_level.h). Views point into `storage` or into a file
+// that the owner keeps open.
 struct Vocabulary {
-  std::string model;  // "llama": SentencePiece BPE with scores; "" where the file has no tokenizer
+  // "llama": SentencePiece BPE with scores; "gpt2": byte-level BPE with merges; "" where the file has no tokenizer
+  std::string model;
   std::vector<std::string_view> pieces;
   std::vector<float> scores;
   std::vector<PieceKind> kinds;
+  std::vector<std::string_view> merges;  // byte-level BPE: two pieces with a space between, what merges first first
+  PreTokenization pre_tokenization;      // byte-level BPE
   TokenId bos = kNoToken;
   TokenId unknown = kNoToken;
   std::vector<TokenId> end_tokens;  // any of them ends a text; the first is EOS
@@ -47,8 +60,9 @@ struct EncodeOptions {
 
 struct MergeStep {                   // one line of `tokenize --steps`
   std::vector<std::string> symbols;  // the text as it is cut after this step
-  std::string merged;                // the new symbol, empty for the first line
-  double score = 0;                  // why it was chosen: highest first
+  std::string merged;                // the new symbol, empty where the line is not about a merge
+  double score = 0;                  // why it was chosen: highest first; of byte-level BPE minus the merge's rank
+  std::string stage;                 // where the line is not about a merge: "characters", "bytes", "pre-tokens"
 };
 
 class Tokenizer {
@@ -67,7 +81,7 @@ class Tokenizer {
   // Whether encode() puts a space before a text (SentencePiece's dummy prefix), which decode() drops again.
   virtual bool adds_space_prefix() const = 0;
 
-  // Text of many ids: decode(encode(text)) == text.
+  // Text of many ids: decode(encode(text)) == text, but for a vocabulary that normalises text (`nfc`).
   std::string decode(std::span<const TokenId> ids, bool show_special = false) const;
   bool is_end(TokenId id) const;
   // A token that stands in the text as it is (user-defined or control), not made by merges. Throws Error for an id out
@@ -92,6 +106,9 @@ class Detokenizer {
   bool show_special_;
   bool drops_space_;  // before the next text
 };
+
+// The same vocabulary. Throws Error where it contradicts itself: arrays of other lengths, ids out of range.
+Vocabulary checked(Vocabulary vocabulary, const std::string& where);
 
 // Builds the tokenizer that the vocabulary asks for. Throws Error for a kind we lack, naming it, and for a vocabulary
 // that contradicts itself. `vocabulary` may be large: it is moved in.

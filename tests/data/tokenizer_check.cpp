@@ -9,9 +9,13 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
 #include "files/checkpoint.h"
+#include "files/tokenizer_json.h"
+#include "learn/bpe_trainer.h"
+#include "support/files.h"
 #include "text/tokenizer.h"
 
 using namespace orrery;
@@ -57,34 +61,89 @@ std::vector<TokenId> ids_of(const std::string& line) {
   return ids;
 }
 
-}  // namespace
-
-TEST_CASE("Phi-3: the ids of llama.cpp's 47 test strings") {
-  const Loaded phi = load_tokenizer("ggml-vocab/ggml-vocab-phi-3.gguf");
+// llama.cpp's 47 test strings and the ids that it states for them.
+void check_strings(const Tokenizer& tokenizer, const std::string& ids) {
   const std::vector<std::string> strings = split(data_text("ggml-vocab/strings.inp"), "\n__ggml_vocab_test__\n");
-  const std::vector<std::string> lines = split(data_text("ggml-vocab/ggml-vocab-phi-3.gguf.out"), "\n");
+  const std::vector<std::string> lines = split(data_text("ggml-vocab/" + ids), "\n");
   REQUIRE(strings.size() == 47);
   REQUIRE(lines.size() == strings.size());
   for (size_t i = 0; i < strings.size(); ++i) {
     CAPTURE(strings[i]);
-    CHECK(phi.tokenizer->encode(strings[i], {.bos = false}) == ids_of(lines[i]));
-    CHECK(phi.tokenizer->decode(ids_of(lines[i])) == strings[i]);
+    CHECK(tokenizer.encode(strings[i], {.bos = false}) == ids_of(lines[i]));
+    CHECK(tokenizer.decode(ids_of(lines[i])) == strings[i]);
   }
 }
 
-TEST_CASE("Phi-3: 24 languages go through encode and decode unchanged") {
-  const Loaded phi = load_tokenizer("ggml-vocab/ggml-vocab-phi-3.gguf");
-  std::vector<std::string> files;
+// The files of udhr that encode and decode do not give back as they are.
+std::vector<std::string> changed_languages(const Tokenizer& tokenizer) {
   const std::filesystem::path folder = data_path("udhr");
   REQUIRE_MESSAGE(std::filesystem::is_directory(folder), folder.string(), " is missing");
+  int n_files = 0;
+  std::vector<std::string> changed;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path().filename().string());
+    if (entry.path().extension() != ".txt") continue;
+    ++n_files;
+    const std::string text = data_text("udhr/" + entry.path().filename().string());
+    const std::string decoded = tokenizer.decode(tokenizer.encode(text));
+    if (decoded == text) continue;
+    changed.push_back(entry.path().stem().string());
+    CHECK(tokenizer.decode(tokenizer.encode(decoded)) == decoded);
   }
-  std::sort(files.begin(), files.end());
-  REQUIRE(files.size() == 24);
-  for (const std::string& file : files) {
-    CAPTURE(file);
-    const std::string text = data_text("udhr/" + file);
-    CHECK(phi.tokenizer->decode(phi.tokenizer->encode(text)) == text);
+  CHECK(n_files == 24);
+  std::sort(changed.begin(), changed.end());
+  return changed;
+}
+
+}  // namespace
+
+TEST_CASE("Phi-3: the ids of llama.cpp's 47 test strings, and 24 languages unchanged") {
+  const Loaded phi = load_tokenizer("ggml-vocab/ggml-vocab-phi-3.gguf");
+  check_strings(*phi.tokenizer, "ggml-vocab-phi-3.gguf.out");
+  CHECK(changed_languages(*phi.tokenizer).empty());
+}
+
+TEST_CASE("GPT-2: the ids of llama.cpp's 47 test strings, and 24 languages unchanged") {
+  const Loaded gpt2 = load_tokenizer("ggml-vocab/ggml-vocab-gpt-2.gguf");
+  check_strings(*gpt2.tokenizer, "ggml-vocab-gpt-2.gguf.out");
+  CHECK(changed_languages(*gpt2.tokenizer).empty());
+}
+
+TEST_CASE("GPT-2: OpenAI's own files say the same as the GGUF file, also as tokenizer.json") {
+  const Loaded gpt2 = load_tokenizer("ggml-vocab/ggml-vocab-gpt-2.gguf");
+  const test::TemporaryFolder folder;
+  write_tokenizer_json(folder / "tokenizer.json", gpt2.checkpoint.vocabulary);
+  const auto written = nlohmann::json::parse(test::file_bytes(folder / "tokenizer.json"));
+  CHECK(written["model"]["vocab"] == nlohmann::json::parse(data_text("gpt2-tokenizer/vocab.json")));
+  std::vector<std::string> merges = split(data_text("gpt2-tokenizer/merges.txt"), "\n");
+  REQUIRE(merges.size() == 50'002);
+  merges.erase(merges.begin());  // the version
+  merges.pop_back();             // the last newline ends a line
+  CHECK(written["model"]["merges"] == merges);
+  check_strings(*make_tokenizer(read_tokenizer_json(folder / "tokenizer.json"), "GPT-2"), "ggml-vocab-gpt-2.gguf.out");
+}
+
+TEST_CASE("Qwen3: the ids of llama.cpp's 47 test strings, and 24 languages in their NFC form") {
+  const Vocabulary vocabulary = read_tokenizer_json(data_path("qwen3-tokenizer/tokenizer.json"));
+  CHECK(vocabulary.pieces.size() == 151'669);
+  CHECK(vocabulary.pre_tokenization.name == "qwen2");
+  const auto qwen = make_tokenizer(vocabulary, "Qwen3");
+  check_strings(*qwen, "ggml-vocab-qwen2.gguf.out");
+  CHECK(changed_languages(*qwen) == std::vector<std::string>{"ben", "hin", "tam", "vie"});
+  CHECK(qwen->encode("<|im_start|>x<think>", {.parse_special = true}) == std::vector<TokenId>{151644, 87, 151667});
+  CHECK(qwen->encode("<think>") == std::vector<TokenId>{151667});  // user-defined
+}
+
+TEST_CASE("BPE training gives the 243 merges and the vocabulary of the reference") {
+  const std::string text = data_text("bpe-training/corpus.en");
+  const std::string_view view = text;
+  const Vocabulary vocabulary = train_bpe({&view, 1}, {.vocabulary_size = 500});
+  std::string merges;
+  for (const std::string_view merge : vocabulary.merges) merges.append(merge).append("\n");
+  CHECK(vocabulary.merges.size() == 243);
+  CHECK(merges == data_text("bpe-training/train-bpe-reference-merges.txt"));
+  const auto expected = nlohmann::json::parse(data_text("bpe-training/train-bpe-reference-vocab.json"));
+  CHECK(expected.size() == vocabulary.pieces.size());
+  for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
+    CHECK(expected.value(std::string(vocabulary.pieces[id]), -1) == static_cast<int>(id));
   }
 }

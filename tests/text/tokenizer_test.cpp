@@ -66,8 +66,8 @@ TEST_CASE("make_tokenizer refuses a vocabulary that contradicts itself") {
     }
   }
   SUBCASE("another tokenizer") {
-    bad.vocabulary().model = "gpt2";
-    CHECK(contains(error_of(bad), "the tokenizer 'gpt2' (byte-level BPE) is not supported"));
+    bad.vocabulary().model = "bert";
+    CHECK(contains(error_of(bad), "the tokenizer 'bert' (WordPiece) is not supported; expected 'llama'"));
     bad.vocabulary().model = "my\nown";
     CHECK(contains(error_of(bad), "the tokenizer 'my\\x0Aown' is not supported"));
     bad.vocabulary().model = "";
