@@ -1,0 +1,123 @@
+#include "learn/training_memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "config/arithmetic.h"
+#include "files/weight_list.h"
+
+namespace orrery {
+namespace {
+
+uint64_t padded_bytes(int64_t elements, DType dtype) { return (bytes_of(dtype, elements) + 63) / 64 * 64; }
+
+uint64_t weight_bytes_in_training(const ModelConfig& config, DType dtype) {
+  uint64_t bytes = 0;
+  for (const NamedShape& weight : weight_shapes(config)) {
+    int64_t n = 1;
+    for (const int64_t size : weight.shape) n *= size;
+    bytes += padded_bytes(n, dtype);
+  }
+  return bytes;
+}
+
+// Every block's intermediates at the same time, and those of the head.
+uint64_t kept_activation_bytes(const ModelConfig& config, int64_t rows, DType dtype) {
+  const auto rows_of = [&](int64_t width) { return padded_bytes(rows * width, dtype); };
+  const bool is_learned = config.positions == Positions::learned;
+  const uint64_t embedded =
+      is_learned ? 3 * rows_of(config.d_model) : rows_of(config.d_model) + 2 * rows_of(config.rope_dims / 2);
+  ModelConfig no_blocks = config;
+  no_blocks.n_layers = 0;
+  const uint64_t block = activation_bytes(no_blocks, rows, 0, dtype) - embedded;
+  const uint64_t head = rows_of(config.d_model) + rows_of(config.vocab_size);
+  return embedded + static_cast<uint64_t>(config.n_layers) * (block + rows_of(config.d_model)) + head;
+}
+
+// Goes the way of Tape::backward with nothing but widths: which gradients are there at a time.
+class WalkedWidths {
+ public:
+  void take(int64_t width) { most_[width] = std::max(most_[width], ++there_[width]); }
+  void give_back(int64_t width) { --there_[width]; }
+  // The gradient of one tensor makes room for that of another, which `from` follows from.
+  void through(int64_t from, int64_t to) {
+    take(to);
+    give_back(from);
+  }
+  uint64_t bytes(int64_t rows, DType dtype) const {
+    uint64_t sum = 0;
+    for (const auto& [width, count] : most_) sum += static_cast<uint64_t>(count) * padded_bytes(rows * width, dtype);
+    return sum;
+  }
+
+ private:
+  std::map<int64_t, int> there_, most_;  // gradients of that width: memory goes from one to the next of its size
+};
+
+void walk_block(const ModelConfig& c, WalkedWidths& walk) {
+  const int64_t d = c.d_model, q = c.q_dim(), kv = c.kv_dim();
+  const auto linear = [&](int64_t out, bool has_bias) {  // but for the gradient of its input
+    if (has_bias) walk.through(out, out);                // from the sum to the product
+  };
+  walk.take(d);        // resid_mid
+  walk.through(d, d);  // resid to ffn.out
+  linear(d, c.ffn_bias);
+  walk.through(d, c.d_ff);  // to ffn.act
+  walk.take(c.d_ff);        // ffn.up
+  if (c.gated_ffn) walk.take(c.d_ff);
+  walk.give_back(c.d_ff);
+  linear(c.d_ff, c.ffn_bias);
+  walk.through(c.d_ff, d);  // to ffn_norm
+  if (c.gated_ffn) {
+    linear(c.d_ff, c.ffn_bias);
+    walk.give_back(c.d_ff);
+  }
+  walk.give_back(d);   // ffn_norm, which leads to resid_mid
+  walk.take(d);        // the residual before the block
+  walk.through(d, d);  // resid_mid to attn.out
+  linear(d, c.output_bias);
+  walk.through(d, q);  // to attn.mix
+  walk.take(q);
+  walk.take(kv);
+  walk.take(kv);
+  walk.give_back(q);
+  const int steps = (c.positions == Positions::rope ? 1 : 0) + (c.qk_norm ? 1 : 0);
+  for (int i = 0; i < steps; ++i) {
+    walk.through(kv, kv);
+    walk.through(q, q);
+  }
+  linear(kv, c.attention_bias);
+  walk.through(kv, d);  // v to attn_norm
+  linear(kv, c.attention_bias);
+  walk.give_back(kv);
+  linear(q, c.attention_bias);
+  walk.give_back(q);
+  walk.give_back(d);  // attn_norm, which leads to the residual before the block
+}
+
+uint64_t activation_gradient_bytes(const ModelConfig& config, int64_t rows, DType dtype) {
+  WalkedWidths walk;
+  walk.take(config.vocab_size);
+  walk.through(config.vocab_size, config.d_model);  // to final_norm
+  walk.through(config.d_model, config.d_model);     // to the last residual
+  if (config.n_layers > 0) walk_block(config, walk);
+  if (config.positions == Positions::learned) {
+    walk.take(config.d_model);
+    walk.take(config.d_model);
+  }
+  return walk.bytes(rows, dtype);
+}
+
+}  // namespace
+
+TrainingMemory training_memory(const ModelConfig& config, int64_t rows, Activations activations, DType dtype) {
+  TrainingMemory memory;
+  memory.weights = weight_bytes_in_training(config, dtype);
+  memory.optimizer = 2 * memory.weights;
+  memory.activations = activations == Activations::keep ? kept_activation_bytes(config, rows, dtype)
+                                                        : activation_bytes(config, rows, rows, dtype);
+  memory.activation_gradients = activation_gradient_bytes(config, rows, dtype);
+  return memory;
+}
+
+}  // namespace orrery
