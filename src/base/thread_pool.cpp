@@ -1,5 +1,7 @@
 #include "base/thread_pool.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 
 namespace orrery {
@@ -42,7 +44,7 @@ void ThreadPool::run(const Job& job) {
   ++n_jobs_;
   if (n_asleep_ > 0) n_jobs_.notify_all();
 
-  while (take_piece()) {
+  while (take_pieces()) {
   }
   for (int spins = 0; n_ended_.load(std::memory_order_acquire) < job.n_pieces; ++spins) {
     pause();
@@ -51,13 +53,18 @@ void ThreadPool::run(const Job& job) {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-bool ThreadPool::take_piece() {
+// Many neighbouring pieces while there are many, single ones towards the end: threads seldom meet at `state_`, read
+// memory in long runs, and still end together.
+bool ThreadPool::take_pieces() {
+  const auto n_threads = static_cast<uint32_t>(workers_.size() + 1);
   uint64_t state = state_.load(std::memory_order_acquire);
-  while (static_cast<uint32_t>(state) > 0) {
-    if (state_.compare_exchange_weak(state, state - 1, std::memory_order_acq_rel)) {
-      call_piece(job_.n_pieces - static_cast<int64_t>(static_cast<uint32_t>(state)));
-      return true;
-    }
+  while (const auto n_left = static_cast<uint32_t>(state)) {
+    const uint32_t count = std::max(1u, n_left / (2 * n_threads));
+    if (!state_.compare_exchange_weak(state, state - count, std::memory_order_acq_rel)) continue;
+    const int64_t first = job_.n_pieces - static_cast<int64_t>(n_left);
+    for (int64_t piece = first; piece < first + count; ++piece) call_piece(piece);
+    n_ended_.fetch_add(count, std::memory_order_release);
+    return true;
   }
   return false;
 }
@@ -72,12 +79,11 @@ void ThreadPool::call_piece(int64_t piece) {
       failure_ = std::current_exception();
     }
   }
-  n_ended_.fetch_add(1, std::memory_order_release);
 }
 
 void ThreadPool::work() {
   while (wait_for_pieces()) {
-    while (take_piece()) {
+    while (take_pieces()) {
     }
   }
 }

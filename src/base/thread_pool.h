@@ -32,8 +32,8 @@ class ThreadPool {
   void run(const Job& job);
 
  private:
-  void work();        // what a worker does all its life
-  bool take_piece();  // false: there is none left
+  void work();         // what a worker does all its life
+  bool take_pieces();  // false: there is none left
   void call_piece(int64_t piece);
   bool has_pieces() const { return static_cast<uint32_t>(state_.load(std::memory_order_acquire)) > 0; }
   bool wait_for_pieces();  // false: the pool is going away
