@@ -1,8 +1,11 @@
 #include "base/output_file.h"
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,6 +19,7 @@ namespace orrery {
 namespace {
 
 constexpr size_t kBufferSize = 1 << 20;
+constexpr std::string_view kUnfinished = ".unfinished.";  // and the number of the process
 
 // /dev/null, /dev/stdout, a named pipe: renaming a file onto it would put the file in its place.
 bool is_special(const std::string& path) {
@@ -26,7 +30,7 @@ bool is_special(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path) : path_(path), unfinished_path_(path) {
-  if (!is_special(path)) unfinished_path_ += ".unfinished." + std::to_string(getpid());
+  if (!is_special(path)) unfinished_path_ += std::string(kUnfinished) + std::to_string(getpid());
   fd_ = open(unfinished_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd_ < 0) fail("create");
 }
@@ -87,6 +91,21 @@ void OutputFile::commit() {
 
 void OutputFile::fail(const char* action) const {
   throw Error({.what = std::string("cannot ") + action + " the file: " + std::strerror(errno), .where = path_});
+}
+
+void remove_leftovers(const std::string& path) {
+  const std::filesystem::path place(path);
+  const std::string beginning = place.filename().string() + std::string(kUnfinished);
+  std::error_code ignored;
+  const auto folder = place.has_parent_path() ? place.parent_path() : std::filesystem::path(".");
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    pid_t writer = 0;
+    if (!name.starts_with(beginning)) continue;
+    std::from_chars(name.data() + beginning.size(), name.data() + name.size(), writer);
+    const bool is_gone = writer > 0 && kill(writer, 0) != 0 && errno == ESRCH;
+    if (is_gone) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 }  // namespace orrery

@@ -36,4 +36,7 @@ class OutputFile {
   [[noreturn]] void fail(const char* action) const;
 };
 
+// Removes what writers of this path have left beside it that were killed in the middle (kill -9, a power cut).
+void remove_leftovers(const std::string& path);
+
 }  // namespace orrery

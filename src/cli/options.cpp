@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
 #include <CLI/CLI.hpp>
 
@@ -54,8 +55,8 @@ void add_model(CLI::App& verb, ModelOptions& options, bool computes = true) {
       ->capture_default_str();
 }
 
-void add_threads(CLI::App& verb, ModelOptions& options) {
-  verb.add_option("-t,--threads", options.threads, "threads (default: one for each core, or OMP_NUM_THREADS)")
+void add_threads(CLI::App& verb, int& threads) {
+  verb.add_option("-t,--threads", threads, "threads (default: one for each core, or OMP_NUM_THREADS)")
       ->check(kThreads)
       ->check(CLI::Range(1, 512));
 }
@@ -73,7 +74,7 @@ void add_text(CLI::App& verb, TextOptions& text, bool ids) {
 Verb add_run(CLI::App& verb) {
   const auto o = std::make_shared<RunOptions>();
   add_model(verb, o->model);
-  add_threads(verb, o->model);
+  add_threads(verb, o->model.threads);
   add_text(verb, o->text, true);
   verb.add_option("-n,--n-predict", o->max_tokens, "tokens to make; -1: until the text ends or the context is full")
       ->check(at_least(-1))
@@ -119,7 +120,7 @@ Verb add_detokenize(CLI::App& verb) {
 Verb add_logits(CLI::App& verb) {
   const auto o = std::make_shared<LogitsOptions>();
   add_model(verb, o->model);
-  add_threads(verb, o->model);
+  add_threads(verb, o->model.threads);
   add_text(verb, o->text, true);
   verb.add_flag("--json", o->json, "all logits of the last position as a JSON array");
   verb.add_option("--top", o->top, "how many of the largest to print")->check(at_least(1))->capture_default_str();
@@ -138,7 +139,7 @@ Verb add_show(CLI::App& verb) {
 Verb add_perplexity(CLI::App& verb) {
   const auto o = std::make_shared<PerplexityOptions>();
   add_model(verb, o->model);
-  add_threads(verb, o->model);
+  add_threads(verb, o->model.threads);
   add_text(verb, o->text, false);
   verb.add_option("--window", o->window, "tokens that the model sees at a time")
       ->check(at_least(2))
@@ -182,6 +183,94 @@ Verb add_doctor(CLI::App& verb) {
   };
 }
 
+void add_data(CLI::App& verb, std::vector<std::string>& data) {
+  verb.add_option("data", data, "text files, and folders of them")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Verb add_train_tokenizer(CLI::App& verb) {
+  const auto o = std::make_shared<TrainTokenizerOptions>();
+  add_data(verb, o->data);
+  verb.add_option("-o,--output", o->output, "where the tokenizer.json goes")->capture_default_str();
+  verb.add_option("--vocab-size", o->vocabulary_size, "pieces: special tokens, 256 bytes, and merges")
+      ->check(at_least(257))
+      ->capture_default_str();
+  verb.add_option("--special", o->special_tokens, "special tokens; the first begins and ends a text")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  return [o] { return train_tokenizer(*o); };
+}
+
+void add_shape(CLI::App& verb, TrainOptions& o) {
+  verb.add_option("--layers", o.n_layers, "blocks")->check(at_least(1))->capture_default_str();
+  verb.add_option("--width", o.d_model, "numbers of a position (d_model)")->check(at_least(1))->capture_default_str();
+  verb.add_option("--heads", o.n_heads, "heads of attention")->check(at_least(1))->capture_default_str();
+  verb.add_option("--kv-heads", o.n_kv_heads, "heads of keys and values (default: as many)")->check(at_least(1));
+  verb.add_option("--feed-forward", o.d_ff, "width of the feed-forward layer (default: 8/3 of the width)")
+      ->check(at_least(1));
+  verb.add_option("-c,--ctx-size", o.training.context, "context, in tokens")->check(at_least(1))->capture_default_str();
+}
+
+void add_training(CLI::App& verb, TrainingSettings& s, double& lowest_rate) {
+  static const std::map<std::string, OptimizerKind> kOptimizers = {{"adamw", OptimizerKind::adamw},
+                                                                   {"sgd", OptimizerKind::sgd}};
+  verb.add_option("--steps", s.steps, "updates of the weights")->check(at_least(1))->capture_default_str();
+  verb.add_option("--batch", s.tokens_per_step, "tokens of a step")->check(at_least(1))->capture_default_str();
+  verb.add_option("--micro-batch", s.tokens_per_call, "tokens computed at a time: less memory, the same gradient")
+      ->check(at_least(1))
+      ->capture_default_str();
+  verb.add_flag_function(
+      "--checkpointing", [&s](int64_t) { s.activations = Activations::compute; },
+      "compute intermediates again on the way back: less memory, more time");
+  verb.add_option("--optimizer", s.optimizer, "adamw or sgd")->transform(CLI::CheckedTransformer(kOptimizers));
+  verb.add_option("--rate", s.rate, "highest learning rate")->capture_default_str();
+  verb.add_option("--lowest-rate", lowest_rate, "where its cosine ends (default: a tenth)");
+  verb.add_option("--warmup", s.warmup_steps, "steps until it is reached")->check(at_least(0))->capture_default_str();
+  verb.add_option("--weight-decay", s.weight_decay, "of matrices")->capture_default_str();
+  verb.add_option("--beta1", s.beta1, "AdamW's memory of gradients")->capture_default_str();
+  verb.add_option("--beta2", s.beta2, "and of their squares")->capture_default_str();
+  verb.add_option("--momentum", s.momentum, "of SGD")->capture_default_str();
+  verb.add_option("--clip", s.clip, "longest gradient; 0: any")->capture_default_str();
+  verb.add_option("--dropout", s.dropout, "share of what blocks add that is left out")->capture_default_str();
+  verb.add_option("-s,--seed", s.seed, "of weights, batches and held-out text")->capture_default_str();
+}
+
+Verb add_train(CLI::App& verb) {
+  static const std::map<std::string, Boundary> kBoundaries = {
+      {"file", Boundary::file}, {"line", Boundary::line}, {"empty-line", Boundary::empty_line}};
+  const auto o = std::make_shared<TrainOptions>();
+  verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // after the config file's
+  add_data(verb, o->data);
+  // Taken apart before the command line is: see with_config_file().
+  verb.add_option("--config", "a file with options, a line each: steps = 1000; the command line counts more");
+  verb.add_option("-o,--output", o->run.output, "the model; NAME.state.gguf, .csv and .png come beside it")
+      ->capture_default_str();
+  verb.add_flag("--resume", o->resume, "go on where a run with the same options was stopped");
+  verb.add_option("--documents", o->corpus.boundary, "a document is a file, line or empty-line (what is between them)")
+      ->transform(CLI::CheckedTransformer(kBoundaries));
+  verb.add_option("--held-out", o->corpus.held_out, "share of the documents for validation")->capture_default_str();
+  verb.add_option("--tokenizer", o->tokenizer, "bpe, characters, a tokenizer.json or a model file")
+      ->capture_default_str();
+  verb.add_option("--vocab-size", o->vocabulary_size, "pieces to learn with bpe")
+      ->check(at_least(257))
+      ->capture_default_str();
+  verb.add_option("--name", o->name, "the model's name (default: that of its file)");
+  add_shape(verb, *o);
+  add_training(verb, o->training, o->lowest_rate);
+  verb.add_option("--save-every", o->run.save_every, "steps from one validation and saving to the next")
+      ->check(at_least(1))
+      ->capture_default_str();
+  verb.add_option("--validation-tokens", o->run.validation_tokens, "tokens of a validation; 0: all held out")
+      ->check(at_least(0))
+      ->capture_default_str();
+  verb.add_option("--type", o->type, "of the matrices in the model file: f32, f16, bf16 or q8_0")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
+      ->capture_default_str();
+  add_threads(verb, o->threads);
+  return [o] { return train(*o); };
+}
+
 struct VerbEntry {
   const char* name;
   const char* description;
@@ -196,6 +285,8 @@ constexpr VerbEntry kVerbs[] = {
     {"show", "what is in a model file, and the memory it needs", add_show},
     {"perplexity", "how well a model predicts a text", add_perplexity},
     {"bench", "measure speed beside this machine's limits", add_bench},
+    {"train", "train a model from nothing", add_train},
+    {"train-tokenizer", "learn byte-level BPE from text", add_train_tokenizer},
     {"doctor", "this build, this machine, and a model file", add_doctor},
 };
 
@@ -210,6 +301,25 @@ void check_verb(const std::vector<std::string>& arguments) {
   const bool is_model = arguments[0].find('.') != std::string::npos;
   throw CLI::ValidationError(is_model ? "the verb comes first: orrery run " + arguments[0]
                                       : "there is no verb '" + arguments[0] + "'; there are " + names);
+}
+
+// The lines of the file that --config names become arguments in front of all others.
+std::vector<std::string> with_config_file(std::vector<std::string> arguments) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const bool is_joined = arguments[i].starts_with("--config=");
+    if (!is_joined && (arguments[i] != "--config" || i + 1 == arguments.size())) continue;
+    const std::string path = is_joined ? arguments[i].substr(std::string("--config=").size()) : arguments[i + 1];
+    std::vector<std::string> lines;
+    for (const CLI::ConfigItem& item : CLI::ConfigINI().from_file(path)) {
+      if (item.inputs == std::vector<std::string>{"true"}) lines.push_back("--" + item.fullname());
+      for (const std::string& value : item.inputs) {
+        if (value != "true") lines.push_back("--" + item.fullname() + "=" + value);
+      }
+    }
+    arguments.insert(arguments.begin() + 1, lines.begin(), lines.end());
+    break;
+  }
+  return arguments;
 }
 
 }  // namespace
@@ -232,6 +342,7 @@ int run_command_line(int argc, const char* const* argv) {
   std::vector<std::string> arguments = plain_arguments(argc, argv);
   try {
     check_verb(arguments);
+    arguments = with_config_file(std::move(arguments));
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "generate/sampler.h"
+#include "learn/corpus.h"
+#include "learn/training_run.h"
 #include "tensor/dtype.h"
 
 namespace orrery::cli {
@@ -96,6 +98,32 @@ struct DoctorOptions {
   bool has_model = false;
 };
 
+struct TrainTokenizerOptions {
+  std::vector<std::string> data;
+  std::string output = "tokenizer.json";
+  int vocabulary_size = 1024;
+  std::vector<std::string> special_tokens = {"<|endoftext|>"};
+};
+
+struct TrainOptions {
+  std::vector<std::string> data;
+  CorpusOptions corpus;
+  std::string tokenizer = "bpe";
+  int vocabulary_size = 1024;
+  std::string name;
+
+  int n_layers = 4, d_model = 128, n_heads = 4;
+  int n_kv_heads = 0;  // 0: n_heads
+  int d_ff = 0;        // 0: 8/3 of d_model, to the next multiple of 32
+
+  TrainingSettings training;
+  double lowest_rate = -1;  // below 0: a tenth of the rate
+  RunSettings run;
+  std::string type = "f32";
+  bool resume = false;
+  int threads = 0;
+};
+
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
 int tokenize(const TokenizeOptions& options);
@@ -105,6 +133,8 @@ int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
 int doctor(const DoctorOptions& options);
+int train(const TrainOptions& options);
+int train_tokenizer(const TrainTokenizerOptions& options);
 
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;

@@ -100,4 +100,9 @@ FlopCount forward_flops(const ModelConfig& c, const RowCounts& counts) {
   return flops;
 }
 
+double training_flops_per_token(const ModelConfig& c, double length) {
+  const int64_t matrices = parameter_count(c).matrices + int64_t{c.d_model} * c.vocab_size;
+  return 6.0 * static_cast<double>(matrices) + 12.0 * c.n_layers * c.q_dim() * length;
+}
+
 }  // namespace orrery

@@ -45,4 +45,9 @@ struct FlopCount {
 };
 FlopCount forward_flops(const ModelConfig& config, const RowCounts& counts);
 
+// Operations of training on a token within a text of `length` tokens, as Chowdhery et al. (2022, "PaLM", appendix B)
+// count them for their model FLOPs utilization: 6 for each number of a matrix, and attention as if every token saw the
+// whole text. What an implementation computes twice does not count.
+double training_flops_per_token(const ModelConfig& config, double length);
+
 }  // namespace orrery

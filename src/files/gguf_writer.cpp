@@ -181,9 +181,9 @@ void write_gguf(const std::string& path, const Checkpoint& checkpoint, const Ggu
   const std::vector<PlannedTensor> planned = plan(checkpoint, options, rope_factors);
   const bool types_change =
       std::ranges::any_of(planned, [](const PlannedTensor& tensor) { return tensor.type != tensor.weight.dtype; });
-  const GgufMetadataWriter metadata = checkpoint.encoded_metadata.empty()
-                                          ? new_metadata(checkpoint, planned)
-                                          : kept_metadata(checkpoint, planned, types_change);
+  GgufMetadataWriter metadata = checkpoint.encoded_metadata.empty() ? new_metadata(checkpoint, planned)
+                                                                    : kept_metadata(checkpoint, planned, types_change);
+  if (options.add_metadata) options.add_metadata(metadata);
   OutputFile file(path);
   file.write("GGUF");
   write_number<uint32_t>(file, 3);

@@ -36,6 +36,8 @@ struct GgufWriteOptions {
   // The type in which a weight of two or more dimensions is written; empty: the one it has. F32, F16, BF16 or Q8_0,
   // which needs rows of a multiple of 32. Norms and biases are always written as they are.
   std::function<DType(const std::string& name, const Tensor& weight)> type_of;
+  // Called after all other metadata, for keys of one's own.
+  std::function<void(GgufMetadataWriter& metadata)> add_metadata;
 };
 
 // Weights are streamed row by row; the file appears whole or not at all. A checkpoint that was read from GGUF keeps its

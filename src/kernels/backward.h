@@ -78,6 +78,9 @@ class BackwardKernels {
   // What optimizers ask for. The tensors of a step are all of one shape.
   virtual double sum_of_squares(const Tensor& x) = 0;
   virtual void scale(double factor, Tensor& x) = 0;
+  // Dropout (Srivastava et al., 2014): each element becomes 0 with probability `share`, the others grow by
+  // 1 / (1 - share). The same seed and size choose the same elements, so that the way back needs no mask.
+  virtual void drop(double share, uint64_t seed, Tensor& x) = 0;
   virtual void adamw(const AdamWStep& step, const Tensor& dw, Tensor& w, Tensor& mean, Tensor& square) = 0;
   virtual void sgd(const SgdStep& step, const Tensor& dw, Tensor& w, Tensor& momentum) = 0;
 };

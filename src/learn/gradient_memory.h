@@ -1,8 +1,11 @@
 // Memory for the gradients of activations. One is needed from the first use of its tensor that the walk meets until the
-// call that made the tensor: then the next of that size takes its place. After the first step nothing is allocated.
+// call that made the tensor: then the next of that width takes its place. Batches differ in their number of rows; so a
+// place that is too small for the next gradient of its width makes room for a larger one. After some steps nothing is
+// allocated any more.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,14 +20,18 @@ class GradientMemory {
   Tensor take(const Tensor& like);
   void give_back(const Tensor& gradient);
 
-  size_t bytes() const { return bytes_; }  // taken from the system so far: the most that was needed at a time
+  size_t bytes() const { return bytes_; }  // held now: the most that was needed at a time, about
 
  private:
   struct Free {
     void operator()(std::byte* p) const;
   };
-  std::vector<std::unique_ptr<std::byte, Free>> blocks_;
-  std::map<size_t, std::vector<std::byte*>> idle_;  // by size
+  struct Place {
+    std::unique_ptr<std::byte, Free> memory;
+    size_t size = 0;
+    bool is_taken = false;
+  };
+  std::map<int64_t, std::vector<Place>> places_;  // by the width of the rows
   size_t bytes_ = 0;
 };
 

@@ -43,6 +43,9 @@ class GradientMaker {
   // The same quotient without gradients.
   double loss(std::span<const Sample> samples, double divisor);
 
+  // An observer that add_gradients() is given as both kinds, and that changes what it sees: see Tape::repeat_with.
+  void repeat_with(Observer* observer) { tape_.repeat_with(observer); }
+
   const Tape& tape() const { return tape_; }
   const Arena& arena() const { return arena_; }
 

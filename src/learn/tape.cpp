@@ -9,12 +9,12 @@
 namespace orrery {
 namespace {
 
-void show(Tensor& gradient, std::span<Observer* const> observers) {
-  std::string_view name = gradient.name;
+void show(Tensor& tensor, std::span<Observer* const> observers) {
+  std::string_view name = tensor.name;
   Probe probe{.name = name};
   if (name.starts_with("blk.")) std::from_chars(name.data() + 4, name.data() + name.size(), probe.layer);
   for (Observer* observer : observers) {
-    if (observer->wants(probe)) observer->on_tensor(probe, gradient);
+    if (observer->wants(probe)) observer->on_tensor(probe, tensor);
   }
 }
 
@@ -116,6 +116,7 @@ void Tape::remake(const Input& input) {
   Call& call = calls_[static_cast<size_t>(input.call)];
   for (const Input& earlier : call.inputs) remake(earlier);
   call.make();
+  if (repeated_observer_ != nullptr) show(call.y, std::span(&repeated_observer_, 1));
   occupy(input.call);
   ++repeated_calls_;
 }

@@ -14,8 +14,8 @@
 // output is still there on the way back. With a plain arena, blocks of the model share their working memory, and the
 // tape sees each output that another one is written over; when the way back needs such an output, the calls that led to
 // it are made once more. Same calls, same bits: the gradients are equal. The caller only sees memory and time change.
-// (What an observer changed during the forward pass is lost where a call is made again: patch with an arena that keeps
-// all.)
+// What an observer changed during the forward pass is lost where a call is made again, unless that observer is named to
+// repeat_with().
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,10 @@ class Tape : public Kernels {
   // All must outlive the tape; forward and backward compute in the type of the parameters.
   Tape(Kernels& forward, BackwardKernels& backward, const Parameters& parameters)
       : forward_(forward), backward_(backward), parameters_(parameters) {}
+
+  // This observer changes outputs on the way forward (dropout); it is asked again where a call is made once more, and
+  // must do the same again. nullptr: nobody.
+  void repeat_with(Observer* observer) { repeated_observer_ = observer; }
 
   // Forgets all calls. To be called before a forward pass; backward() does it at its end.
   void clear();
@@ -122,6 +126,7 @@ class Tape : public Kernels {
   Input logits_;
   std::vector<int32_t> targets_;
   int64_t repeated_calls_ = 0;
+  Observer* repeated_observer_ = nullptr;
 };
 
 }  // namespace orrery

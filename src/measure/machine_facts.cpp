@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/parallel.h"
@@ -43,6 +44,16 @@ MachineFacts machine_facts() {
     facts.memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
   }
   return facts;
+}
+
+uint64_t peak_memory() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return static_cast<uint64_t>(usage.ru_maxrss);
+#else
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+#endif
 }
 
 }  // namespace orrery

@@ -15,4 +15,7 @@ struct MachineFacts {
 
 MachineFacts machine_facts();
 
+// The most memory that this process has had so far, in bytes.
+uint64_t peak_memory();
+
 }  // namespace orrery

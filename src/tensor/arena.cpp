@@ -29,6 +29,12 @@ Tensor Arena::make(std::string_view name, DType dtype, std::initializer_list<int
   return make_tensor(name, dtype, shape, take(bytes_of(dtype, n)));
 }
 
+Arena::Block Arena::new_block(size_t size, size_t base) {
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  if (memory == nullptr) throw std::bad_alloc();
+  return {std::unique_ptr<std::byte, Free>(memory), size, base};
+}
+
 std::byte* Arena::take(size_t bytes) {
   bytes = rounded(std::max<size_t>(bytes, 1));
   while (block_ < blocks_.size() && offset_ + bytes > blocks_[block_].size) {
@@ -38,9 +44,7 @@ std::byte* Arena::take(size_t bytes) {
   if (block_ == blocks_.size()) {
     const size_t base = blocks_.empty() ? 0 : blocks_.back().base + blocks_.back().size;
     const size_t size = std::max({bytes, kSmallestBlock, base});  // doubles, so blocks stay few
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded(size)));
-    if (memory == nullptr) throw std::bad_alloc();
-    blocks_.push_back({std::unique_ptr<std::byte, Free>(memory), rounded(size), base});
+    blocks_.push_back(new_block(rounded(size), base));
   }
   std::byte* place = blocks_[block_].bytes.get() + offset_;
   offset_ += bytes;
@@ -50,7 +54,14 @@ std::byte* Arena::take(size_t bytes) {
 
 size_t Arena::used() const { return block_ < blocks_.size() ? blocks_[block_].base + offset_ : 0; }
 
-void Arena::reset() { rewind(0, 0); }
+// Several blocks become one: the next pass may be of other sizes, and would leave gaps at the ends of small ones.
+void Arena::reset() {
+  rewind(0, 0);
+  if (blocks_.size() < 2) return;
+  const size_t size = blocks_.back().base + blocks_.back().size;
+  blocks_.clear();
+  blocks_.push_back(new_block(size, 0));
+}
 
 void Arena::rewind(size_t block, size_t offset) {
   block_ = block;

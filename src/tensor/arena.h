@@ -1,5 +1,5 @@
-// Where activations live. Memory is taken in blocks that never move, handed out front to back, and given back all at
-// once by reset(), or down to a mark by a Scope. Blocks stay with the arena, so a second forward pass takes none.
+// Where activations live. Memory is taken in blocks, handed out front to back, and given back all at once by reset(),
+// or down to a mark by a Scope. It stays with the arena, so a second forward pass that needs no more takes none.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,7 @@ class Arena {
     size_t size = 0;
     size_t base = 0;  // bytes in the blocks before it
   };
+  static Block new_block(size_t size, size_t base);
   void rewind(size_t block, size_t offset);
   std::byte* take(size_t bytes);
 

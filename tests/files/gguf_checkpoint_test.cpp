@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "files/checkpoint.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "files/gguf_builder.h"
 #include "support/files.h"
 #include "tensor/convert.h"

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "files/weight_list.h"
 #include "tensor/convert.h"
 

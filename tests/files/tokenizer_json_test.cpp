@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "text/byte_level_support.h"
 

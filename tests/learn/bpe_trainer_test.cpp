@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "base/random.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "text/byte_level_support.h"
 
 using namespace orrery;

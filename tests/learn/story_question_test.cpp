@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
 #include "learn/story_world.h"
+#include "support/expect_error.h"
 
 using namespace orrery;
 

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "base/format.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 
 using namespace orrery;
 

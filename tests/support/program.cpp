@@ -42,7 +42,7 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const Progr
   if (child == 0) become_program(arguments, input, folder.path());
   if (input.interrupt_after_seconds > 0) {
     std::this_thread::sleep_for(std::chrono::duration<double>(input.interrupt_after_seconds));
-    kill(child, SIGINT);
+    kill(child, input.signal);
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -15,7 +15,8 @@ struct ProgramResult {
 struct ProgramInput {
   std::string text = "";                      // standard input
   std::vector<std::string> environment = {};  // "NAME=value", on top of ours
-  double interrupt_after_seconds = 0;         // sends SIGINT then; 0: never
+  double interrupt_after_seconds = 0;         // sends `signal` then; 0: never
+  int signal = 2;                             // SIGINT
 };
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input = {});

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "text/byte_level_support.h"
 
 using namespace orrery;

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "files/pre_tokenizations.h"
 
 using namespace orrery;

@@ -3,6 +3,7 @@
 
 #include "kernels/backward_checks.h"
 #include "kernels/check_shapes.h"
+#include "kernels/dropout.h"
 #include "kernels/fast/backward.h"
 #include "kernels/fast/rows.h"
 
@@ -48,6 +49,15 @@ void FastBackward::scale(double factor, Tensor& x) {
   float* data = values<float>(x);
   threads_.parallel_for(n_elements(x), kPieceElements, [&](int64_t begin, int64_t end) {
     loops_.scale(data + begin, narrow(factor), end - begin, data + begin);
+  });
+}
+
+void FastBackward::drop(double share, uint64_t seed, Tensor& x) {
+  check_update("drop", activation_type(), {&x});
+  float* data = values<float>(x);
+  const float kept = narrow(1 / (1 - share));
+  threads_.parallel_for(n_elements(x), kPieceElements, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) data[i] *= is_dropped(share, seed, i) ? 0.0f : kept;
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/backward_checks.h"
 #include "kernels/check_shapes.h"
+#include "kernels/dropout.h"
 #include "kernels/reference/plain.h"
 
 namespace orrery {
@@ -289,6 +290,14 @@ void ReferenceBackward<T>::scale(double factor, Tensor& x) {
   check_update("scale", activation_type(), {&x});
   const int64_t n = n_elements(x);
   for (int64_t i = 0; i < n; ++i) values<T>(x)[i] *= static_cast<T>(factor);
+}
+
+template <class T>
+void ReferenceBackward<T>::drop(double share, uint64_t seed, Tensor& x) {
+  check_update("drop", activation_type(), {&x});
+  const T kept = static_cast<T>(1 / (1 - share));
+  const int64_t n = n_elements(x);
+  for (int64_t i = 0; i < n; ++i) values<T>(x)[i] *= is_dropped(share, seed, i) ? T{0} : kept;
 }
 
 template <class T>

@@ -35,6 +35,7 @@ class ReferenceBackward : public BackwardKernels {
                      Tensor& dlogits) override;
   double sum_of_squares(const Tensor& x) override;
   void scale(double factor, Tensor& x) override;
+  void drop(double share, uint64_t seed, Tensor& x) override;
   void adamw(const AdamWStep& step, const Tensor& dw, Tensor& w, Tensor& mean, Tensor& square) override;
   void sgd(const SgdStep& step, const Tensor& dw, Tensor& w, Tensor& momentum) override;
 

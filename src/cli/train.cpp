@@ -1,0 +1,204 @@
+// orrery train: from texts to a model.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/progress.h"
+#include "cli/session.h"
+#include "config/arithmetic.h"
+#include "generate/generate.h"
+#include "kernels/fast/backward.h"
+#include "kernels/fast/fast_kernels.h"
+#include "learn/training_memory.h"
+#include "learn/vocabularies.h"
+#include "measure/machine_facts.h"
+#include "measure/machine_limits.h"
+#include "model/transformer.h"
+#include "text/text_stream.h"
+
+namespace orrery::cli {
+namespace {
+
+// A model of the Llama family: RMSNorm, rotary positions, SwiGLU, one matrix for embedding and head.
+ModelConfig config_of(const TrainOptions& options, int vocab_size) {
+  ModelConfig config;
+  config.family = "llama";
+  config.name = options.name.empty() ? std::filesystem::path(options.run.output).stem().string() : options.name;
+  config.n_layers = options.n_layers;
+  config.d_model = options.d_model;
+  config.n_heads = options.n_heads;
+  config.n_kv_heads = options.n_kv_heads > 0 ? options.n_kv_heads : options.n_heads;
+  if (options.d_model % options.n_heads != 0) {
+    throw Error({.what = "the width cannot be shared out among the heads",
+                 .where = "--width " + std::to_string(options.d_model) + " --heads " + std::to_string(options.n_heads),
+                 .expected = "a multiple of the heads"});
+  }
+  config.head_dim = options.d_model / options.n_heads;
+  config.d_ff = options.d_ff > 0 ? options.d_ff : (options.d_model * 8 / 3 + 31) / 32 * 32;
+  config.vocab_size = vocab_size;
+  config.context_length = options.training.context;
+  config.norm_epsilon = 1e-5;
+  config.rope_dims = config.head_dim;
+  config.rope_base = 10000;
+  config.tied_head = true;
+  check(config, "the shape of the model");
+  return config;
+}
+
+TrainingSettings settings_of(const TrainOptions& options) {
+  TrainingSettings settings = options.training;
+  settings.lowest_rate = options.lowest_rate < 0 ? settings.rate / 10 : options.lowest_rate;
+  check(settings);
+  return settings;
+}
+
+// Everything that a run holds on to, in the order in which it is made.
+struct Training {
+  Training(const TrainOptions& options, int n_threads)
+      : settings(settings_of(options)),
+        corpus(read_corpus(options.data, options.corpus)),
+        vocabulary(vocabulary_for(options.tokenizer, options.vocabulary_size, corpus.training)),
+        tokenizer(make_tokenizer(vocabulary, options.tokenizer)),
+        training(corpus.training, *tokenizer),
+        validation(corpus.validation, *tokenizer),
+        config(config_of(options, static_cast<int>(vocabulary.pieces.size()))),
+        threads(n_threads),
+        parameters(config, DType::F32),
+        forward(threads),
+        backward(threads),
+        checkpoint(parameters.checkpoint(config)) {
+    check_amounts();
+    initialize(parameters, config, settings.seed);
+    checkpoint.vocabulary = vocabulary;
+    model = std::make_unique<Transformer>(std::make_shared<const Checkpoint>(checkpoint));
+    trainer = std::make_unique<Trainer>(*model, forward, backward, parameters, training, settings);
+  }
+
+  // A text must fill the context at least once, or else most positions never learn anything.
+  void check_amounts() const {
+    const int64_t longest = std::min<int64_t>(settings.context, training.guesses() + 1);
+    if (training.guesses() >= settings.context || training.size() > 1) return;
+    throw Error({.what = "there is too little text to learn from",
+                 .where = "training data",
+                 .expected = "at least " + std::to_string(settings.context + 1) + " tokens",
+                 .found = std::to_string(training.tokens()),
+                 .hint = "give more text, or a smaller -c, " + std::to_string(longest / 2) + " for example"});
+  }
+
+  TrainingSettings settings;
+  Corpus corpus;
+  Vocabulary vocabulary;
+  std::unique_ptr<Tokenizer> tokenizer;
+  TokenData training, validation;
+  ModelConfig config;
+  Threads threads;
+  Parameters parameters;
+  FastKernels forward;
+  FastBackward backward;
+  Checkpoint checkpoint;
+  std::unique_ptr<Transformer> model;
+  std::unique_ptr<Trainer> trainer;
+};
+
+void print_plan(const Training& training, double peak_flops) {
+  const ModelConfig& config = training.config;
+  const TrainingSettings& settings = training.settings;
+  const int64_t rows =
+      std::max<int64_t>(settings.context, std::min(settings.tokens_per_call, settings.tokens_per_step));
+  const TrainingMemory memory = training_memory(config, rows, settings.activations);
+  std::fprintf(stderr, "text:  %s documents, %s tokens; held out: %s documents, %s tokens; %s pieces\n",
+               with_separators(static_cast<int64_t>(training.training.size())).c_str(),
+               with_separators(training.training.tokens()).c_str(),
+               with_separators(static_cast<int64_t>(training.validation.size())).c_str(),
+               with_separators(training.validation.tokens()).c_str(), with_separators(config.vocab_size).c_str());
+  std::fprintf(stderr, "model: %s parameters, %d layers of %d, %d heads, context %d\n",
+               scaled(static_cast<double>(parameter_count(config).total())).c_str(), config.n_layers, config.d_model,
+               config.n_heads, config.context_length);
+  const double tokens = static_cast<double>(settings.steps) * static_cast<double>(settings.tokens_per_step);
+  std::fprintf(stderr, "run:   %s steps of about %s tokens, %s epochs; about %s of memory; peak %s GFLOP/s\n",
+               with_separators(settings.steps).c_str(), with_separators(settings.tokens_per_step).c_str(),
+               fixed(tokens / static_cast<double>(training.training.guesses()), 1).c_str(),
+               bytes_text(memory.total()).c_str(), fixed(peak_flops / 1e9, 0).c_str());
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  const std::string rest = std::to_string(whole % 60);
+  return std::to_string(whole / 60) + ":" + (rest.size() < 2 ? "0" : "") + rest;
+}
+
+std::string note(const RunReport& report) {
+  return "loss " + fixed(report.mean_loss, 4) + "  " + with_separators(std::llround(report.tokens_per_second)) +
+         " tokens/s  MFU " + fixed(report.utilization * 100, 0) + "%  " + bytes_text(peak_memory());
+}
+
+void print_line(const RunReport& report, int64_t steps) {
+  std::string line = "step " + std::to_string(report.step.step) + "/" + std::to_string(steps) + "  " + note(report);
+  if (!std::isnan(report.validation_loss)) line += "  validation " + fixed(report.validation_loss, 4);
+  std::fprintf(stderr, "%s  epoch %s  %s left\n", line.c_str(), fixed(report.epochs, 2).c_str(),
+               clock_text(report.seconds_left).c_str());
+}
+
+// A few words of the new model, so that one sees what came of it.
+void print_sample(Training& training) {
+  const Vocabulary& vocabulary = training.vocabulary;
+  if (vocabulary.bos == kNoToken) return;
+  Arena arena;
+  Sampler sampler({}, training.settings.seed);
+  TextStream stream(*training.tokenizer, {}, vocabulary.bos);
+  std::string text;
+  const TokenId prompt[] = {vocabulary.bos};
+  generate(*training.model, prompt, sampler, training.forward, arena,
+           {.max_tokens = 200, .end_tokens = vocabulary.end_tokens}, [&](TokenId id) {
+             text += stream.push(id);
+             return true;
+           });
+  print("It writes:\n" + text + stream.flush() + "\n");
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : default_thread_count();
+  Training training(options, threads);
+  RunSettings run_settings = options.run;
+  run_settings.type = dtype_from_name(options.type).value();
+  run_settings.peak_flops = LimitMeter(size_t{1} << 20).measure(training.threads).flops_per_second;
+  print_plan(training, run_settings.peak_flops);
+
+  const bool has_validation = training.validation.size() > 0 && training.validation.guesses() > 0;
+  TrainingRun run(*training.trainer, training.checkpoint, has_validation ? &training.validation : nullptr,
+                  run_settings);
+  const RunFiles files = run_files(run_settings.output);
+  if (options.resume) {
+    run.resume();
+    std::fprintf(stderr, "goes on after step %lld\n", static_cast<long long>(training.trainer->steps_taken()));
+  }
+  catch_interrupt();
+  Progress progress("train");
+  const int64_t steps = training.settings.steps;
+  const RunResult result = run.run(
+      [&](const RunReport& report) {
+        progress.show(report.step.step, steps, note(report));
+        if (!report.is_saved) return;
+        progress.clear();
+        print_line(report, steps);
+      },
+      [] { return !interrupted(); });
+  progress.clear();
+  if (!result.is_finished) {
+    std::fprintf(stderr, "stopped after step %lld; the same command with --resume goes on\n",
+                 static_cast<long long>(training.trainer->steps_taken()));
+    return kInterrupted;
+  }
+  print(files.model + ": " +
+        (has_validation ? "validation loss " + fixed(result.validation_loss, 4) + " nats per token, " : "") +
+        "after step " + std::to_string(result.best_step) + "; history in " + files.log + "\n");
+  print_sample(training);
+  return kDone;
+}
+
+}  // namespace orrery::cli
