@@ -75,7 +75,7 @@ void Canvas::forget_coverage() {
 }
 
 void Canvas::cover(int column, int row, double share) {
-  if (share <= 0) return;
+  if (!(share > 0)) return;  // nor where it is NaN
   float& pixel = coverage_[static_cast<size_t>(row) * width_ + column];
   pixel = std::max(pixel, static_cast<float>(std::min(share, 1.0)));
   first_column_ = std::min(first_column_, column);

@@ -92,6 +92,10 @@ TEST_CASE("plot: a see-through line gets no darker where it crosses itself") {
   CHECK(canvas.at(10, 2) == Colour{153, 153, 153});
   canvas.stroke(cross, {.colour = kBlack, .width = 4, .opacity = 0.4});
   CHECK(canvas.at(10, 10) == Colour{92, 92, 92});  // another stroke does
+  // Half covered pixels stay half covered when the line comes back.
+  const std::array<Point, 3> back = {{{2, 3}, {8, 3}, {2, 3}}};
+  canvas.stroke(back, {.colour = kBlack});
+  CHECK(canvas.at(5, 2) == Colour{128, 128, 128});
 }
 
 TEST_CASE("plot: gaps, lonely points and far points of a line") {
