@@ -67,7 +67,7 @@ ifneq ($(BUILDING),)
   ifneq ($(filter reconfigure,$(MAKECMDGOALS)),)
     $(shell rm -f build/config*.mk)
   endif
-  NEEDED  := CLI11 nlohmann-json PCRE2 utf8proc $(if $(filter test check-data,$(MAKECMDGOALS)),doctest)
+  NEEDED  := CLI11 nlohmann-json PCRE2 utf8proc stb $(if $(filter test check-data,$(MAKECMDGOALS)),doctest)
   PROBLEM := $(shell sh scripts/detect.sh $(CONFIG) '$(CXX)' $(OPENMP) $(OPENBLAS) $(NEEDED))
   ifneq ($(PROBLEM),)
     $(error $(PROBLEM))

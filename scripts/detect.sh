@@ -51,7 +51,7 @@ fi
 
 # 3. Libraries: all that are there are noted, only what this build cannot do without stops it. Most are headers only.
 found= libraries_flags=
-for library in CLI11 nlohmann-json doctest PCRE2 utf8proc; do
+for library in CLI11 nlohmann-json doctest PCRE2 utf8proc stb; do
   flag=
   case $library in
     CLI11) header=CLI/CLI.hpp package=libcli11-dev ;;
@@ -59,6 +59,7 @@ for library in CLI11 nlohmann-json doctest PCRE2 utf8proc; do
     doctest) header=doctest/doctest.h package=doctest-dev ;;
     PCRE2) header=pcre2.h package=libpcre2-dev flag=-lpcre2-8 ;;
     utf8proc) header=utf8proc.h package=libutf8proc-dev flag=-lutf8proc ;;
+    stb) header=stb/stb_image_write.h package=libstb-dev ;;
   esac
   if printf '#if !__has_include(<%s>)\n#error\n#endif\nint main() {}\n' "$header" |
     builds $include_flags $link_flags $flag; then

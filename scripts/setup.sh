@@ -76,6 +76,11 @@ elif have brew; then
     need_packages llvm
     [ -d '/Applications/Google Chrome.app' ] || need_browser chromium
   fi
+  headers=$(brew --prefix)/include/stb
+  if [ ! -e "$headers/stb_image_write.h" ]; then
+    echo "setup.sh: stb is to be copied by hand: stb_image_write.h, stb_easy_font.h and stb_image.h (for the tests)" >&2
+    echo "from https://github.com/nothings/stb into $headers" >&2
+  fi
 else
   echo "setup.sh: found none of apt-get, dnf and brew. Install by hand: a C++20 compiler, GNU make, OpenBLAS, stb," >&2
   echo "doctest, nlohmann-json, PCRE2, utf8proc, CLI11." >&2
