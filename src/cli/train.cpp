@@ -194,6 +194,7 @@ int train(const TrainOptions& options) {
                  static_cast<long long>(training.trainer->steps_taken()));
     return kInterrupted;
   }
+  print(terminal_text(run.figure()) + "\n");
   print(files.model + ": " +
         (has_validation ? "validation loss " + fixed(result.validation_loss, 4) + " nats per token, " : "") +
         "after step " + std::to_string(result.best_step) + "; history in " + files.log + "\n");

@@ -26,6 +26,23 @@ struct RunningMeans {
   }
 };
 
+// The curve so far: all losses of training pale, their mean, and what validation found.
+LineFigure loss_figure(const std::vector<LogLine>& history, const std::string& title) {
+  Series training{.name = "training", .style = Style::noisy};
+  Series validation{.name = "validation", .style = Style::line_and_points};
+  for (const LogLine& line : history) {
+    training.x.push_back(static_cast<double>(line.step));
+    training.y.push_back(line.loss);
+    if (std::isnan(line.validation_loss)) continue;
+    validation.x.push_back(static_cast<double>(line.step));
+    validation.y.push_back(line.validation_loss);
+  }
+  LineFigure figure{.title = title, .x = {.label = "step"}, .y = {.label = "loss, nats per token"}};
+  figure.series.push_back(std::move(training));
+  if (!validation.x.empty()) figure.series.push_back(std::move(validation));
+  return figure;
+}
+
 }  // namespace
 
 RunFiles run_files(const std::string& output) {
@@ -50,6 +67,8 @@ void TrainingRun::resume() {
     result_.best_step = line.step;
   }
 }
+
+LineFigure TrainingRun::figure() const { return loss_figure(history_, "Loss of " + checkpoint_.config.name); }
 
 double TrainingRun::operations(const StepReport& report) const {
   return static_cast<double>(report.tokens) * training_flops_per_token(checkpoint_.config, report.mean_length);
@@ -95,6 +114,7 @@ void TrainingRun::validate_and_save(RunReport& report) {
   if (validation_.empty() || !(line.validation_loss >= result_.validation_loss)) {
     write_model(line.step, line.validation_loss);
   }
+  write_png(figure(), files_.figure);
   write_log(files_.log, history_);
   trainer_.save(files_.state, checkpoint_);
   report.is_saved = true;

@@ -14,6 +14,7 @@
 
 #include "learn/trainer.h"
 #include "learn/training_log.h"
+#include "plot/line_figure.h"
 #include "tensor/dtype.h"
 
 namespace orrery {
@@ -59,6 +60,7 @@ class TrainingRun {
   RunResult run(const std::function<void(const RunReport&)>& on_report, const std::function<bool()>& goes_on = {});
 
   const std::vector<LogLine>& history() const { return history_; }
+  LineFigure figure() const;  // of the history
 
  private:
   void validate_and_save(RunReport& report);
