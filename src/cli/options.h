@@ -96,6 +96,24 @@ struct DoctorOptions {
   bool has_model = false;
 };
 
+struct EvalOptions {
+  ModelOptions model;
+  std::string pairs;                         // a file of sentence pairs; empty: none
+  std::optional<int> stories, recall, tell;  // the parts of the story exam; all of them where nothing is asked for
+  std::string training;                      // the text that the model was trained on; empty: not given
+  uint64_t seed = 1000;                      // not the one that the shipped model's stories were told with
+  double temperature = 1;
+  bool json = false;
+};
+
+struct StoriesOptions {
+  std::optional<int> count;
+  std::string language = "both";
+  std::optional<uint64_t> seed;
+  std::optional<std::string> check;  // a file of lines; "-": standard input
+  bool statistics = false;
+};
+
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
 int tokenize(const TokenizeOptions& options);
@@ -105,6 +123,8 @@ int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
 int doctor(const DoctorOptions& options);
+int eval(const EvalOptions& options);
+int stories(const StoriesOptions& options);
 
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
