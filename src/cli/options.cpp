@@ -194,7 +194,8 @@ Verb add_eval(CLI::App& verb) {
   verb.add_option("--tell", o->tell, "stories that the model tells and the grammar judges (default: 200)")
       ->check(at_least(1));
   verb.add_option("--training", o->training, "the stories it was trained on, one a line: which does it repeat?");
-  verb.add_option("-s,--seed", o->seed, "of the exam's stories, questions and draws")->capture_default_str();
+  verb.add_option("-s,--seed", o->seed, "of stories, questions and draws; not that of the training text")
+      ->capture_default_str();
   verb.add_option("--temp", o->temperature, "temperature of --tell")->capture_default_str();
   verb.add_flag("--json", o->json, "print one JSON object instead of tables");
   return [o] { return eval(*o); };

@@ -236,9 +236,13 @@ TEST_CASE("exam: stories are told together, as many as asked, and telling can be
   const auto known = words.stories(3, 5);
   FakeModel model(words.vocab_size(), 1000, recite(words.vocab_size(), words.texts(known)));
   Exam exam(model, *words.tokenizer);
-  CHECK(exam.exam.tell({.stories = 10, .seed = 1, .together = 4}).size() == 10);
+  const auto four = exam.exam.tell({.stories = 10, .seed = 1, .together = 4});
   CHECK(*std::max_element(model.calls.begin(), model.calls.end()) == 4);
   CHECK(model.calls[100] == 4);
+  // Shorter ones end earlier, and keep their place.
+  REQUIRE(four.size() == 10);
+  const auto one = exam.exam.tell({.stories = 10, .seed = 1, .together = 1});
+  for (size_t i = 0; i < 10; ++i) CHECK(four[i].text == one[i].text);
   const auto told = exam.exam.tell({.stories = 10, .seed = 1, .together = 4}, [](int64_t done, int64_t all) {
     CHECK(all == 10);
     return done < 2;
