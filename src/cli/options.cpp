@@ -271,6 +271,39 @@ Verb add_train(CLI::App& verb) {
   return [o] { return train(*o); };
 }
 
+Verb add_eval(CLI::App& verb) {
+  const auto o = std::make_shared<EvalOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model);
+  verb.add_option("--pairs", o->pairs, "sentence pairs, as BLiMP has them: columns paradigm, field, good and bad");
+  verb.add_option("--stories", o->stories, "loss on so many new stories, beside the lowest possible one (default: 500)")
+      ->check(at_least(1));
+  verb.add_option("--recall", o->recall, "questions about facts, for each range of distance (default: 200)")
+      ->check(at_least(1));
+  verb.add_option("--tell", o->tell, "stories that the model tells and the grammar judges (default: 200)")
+      ->check(at_least(1));
+  verb.add_option("--training", o->training, "the stories it was trained on, one a line: which does it repeat?");
+  verb.add_option("-s,--seed", o->seed, "of stories, questions and draws; not that of the training text")
+      ->capture_default_str();
+  verb.add_option("--temp", o->temperature, "temperature of --tell")->capture_default_str();
+  verb.add_flag("--json", o->json, "print one JSON object instead of tables");
+  return [o] { return eval(*o); };
+}
+
+Verb add_stories(CLI::App& verb) {
+  const auto o = std::make_shared<StoriesOptions>();
+  verb.add_option("-n,--count", o->count, "stories to tell (default: 10; for --statistics 10,000 of each language)")
+      ->check(at_least(1));
+  verb.add_option("--language", o->language, "english, chinese, or both by turns")
+      ->check(CLI::IsMember({"english", "chinese", "both"}))
+      ->capture_default_str();
+  verb.add_option("-s,--seed", o->seed, "the same seed tells the same stories (default: drawn and printed)");
+  verb.add_option("--check", o->check, "say of each line of a file whether it is a story; - is stdin");
+  verb.add_flag("--statistics", o->statistics, "entropy, length and vocabulary instead of stories")
+      ->excludes("--check");
+  return [o] { return stories(*o); };
+}
+
 struct VerbEntry {
   const char* name;
   const char* description;
@@ -288,6 +321,8 @@ constexpr VerbEntry kVerbs[] = {
     {"train", "train a model from nothing", add_train},
     {"train-tokenizer", "learn byte-level BPE from text", add_train_tokenizer},
     {"doctor", "this build, this machine, and a model file", add_doctor},
+    {"eval", "judge a model: stories it was made for, pairs of sentences", add_eval},
+    {"stories", "tell stories of the story world, or check some", add_stories},
 };
 
 // CLI11 would only say that a subcommand is missing.

@@ -124,6 +124,24 @@ struct TrainOptions {
   int threads = 0;
 };
 
+struct EvalOptions {
+  ModelOptions model;
+  std::string pairs;                         // a file of sentence pairs; empty: none
+  std::optional<int> stories, recall, tell;  // the parts of the story exam; all of them where nothing is asked for
+  std::string training;                      // the text that the model was trained on; empty: not given
+  uint64_t seed = 1000;                      // not the one that the shipped model's stories were told with
+  double temperature = 1;
+  bool json = false;
+};
+
+struct StoriesOptions {
+  std::optional<int> count;
+  std::string language = "both";
+  std::optional<uint64_t> seed;
+  std::optional<std::string> check;  // a file of lines; "-": standard input
+  bool statistics = false;
+};
+
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
 int tokenize(const TokenizeOptions& options);
@@ -135,6 +153,8 @@ int bench(const BenchOptions& options);
 int doctor(const DoctorOptions& options);
 int train(const TrainOptions& options);
 int train_tokenizer(const TrainTokenizerOptions& options);
+int eval(const EvalOptions& options);
+int stories(const StoriesOptions& options);
 
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
