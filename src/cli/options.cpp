@@ -274,7 +274,7 @@ Verb add_train(CLI::App& verb) {
 Verb add_eval(CLI::App& verb) {
   const auto o = std::make_shared<EvalOptions>();
   add_model(verb, o->model);
-  add_threads(verb, o->model);
+  add_threads(verb, o->model.threads);
   verb.add_option("--pairs", o->pairs, "sentence pairs, as BLiMP has them: columns paradigm, field, good and bad");
   verb.add_option("--stories", o->stories, "loss on so many new stories, beside the lowest possible one (default: 500)")
       ->check(at_least(1));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "config/arithmetic.h"
 #include "files/weight_list.h"
@@ -34,11 +35,27 @@ uint64_t kept_activation_bytes(const ModelConfig& config, int64_t rows, DType dt
   return embedded + static_cast<uint64_t>(config.n_layers) * (block + rows_of(config.d_model)) + head;
 }
 
-// Goes the way of Tape::backward with nothing but widths: which gradients are there at a time.
+// Goes the way of Tape::backward with nothing but widths: which gradients are there at a time. Where each head is
+// normed by itself, the rows of the gradient are heads: these keep to themselves (GradientMemory goes by the rows'
+// width).
 class WalkedWidths {
  public:
-  void take(int64_t width) { most_[width] = std::max(most_[width], ++there_[width]); }
-  void give_back(int64_t width) { --there_[width]; }
+  void take(int64_t width, bool is_heads = false) {
+    Places& places = places_[is_heads ? kHeads : width];
+    for (Place& place : places) {
+      if (place.is_taken) continue;
+      place = {std::max(place.width, width), true};
+      return;
+    }
+    places.push_back({width, true});
+  }
+  void give_back(int64_t width, bool is_heads = false) {
+    for (Place& place : places_[is_heads ? kHeads : width]) {
+      if (!place.is_taken || place.width != width) continue;
+      place.is_taken = false;
+      return;
+    }
+  }
   // The gradient of one tensor makes room for that of another, which `from` follows from.
   void through(int64_t from, int64_t to) {
     take(to);
@@ -46,12 +63,20 @@ class WalkedWidths {
   }
   uint64_t bytes(int64_t rows, DType dtype) const {
     uint64_t sum = 0;
-    for (const auto& [width, count] : most_) sum += static_cast<uint64_t>(count) * padded_bytes(rows * width, dtype);
+    for (const auto& [key, places] : places_) {
+      for (const Place& place : places) sum += padded_bytes(rows * place.width, dtype);
+    }
     return sum;
   }
 
  private:
-  std::map<int64_t, int> there_, most_;  // gradients of that width: memory goes from one to the next of its size
+  static constexpr int64_t kHeads = -1;
+  struct Place {
+    int64_t width;
+    bool is_taken;
+  };
+  using Places = std::vector<Place>;
+  std::map<int64_t, Places> places_;
 };
 
 void walk_block(const ModelConfig& c, WalkedWidths& walk) {
@@ -81,10 +106,15 @@ void walk_block(const ModelConfig& c, WalkedWidths& walk) {
   walk.take(kv);
   walk.take(kv);
   walk.give_back(q);
-  const int steps = (c.positions == Positions::rope ? 1 : 0) + (c.qk_norm ? 1 : 0);
-  for (int i = 0; i < steps; ++i) {
-    walk.through(kv, kv);
-    walk.through(q, q);
+  const bool turns = c.positions == Positions::rope;
+  for (const int64_t width : {kv, q}) {  // k_rope to k_norm, q_rope to q_norm; or to k and q
+    if (turns) walk.take(width, c.qk_norm);
+    if (turns) walk.give_back(width);
+  }
+  for (const int64_t width : {kv, q}) {  // k_norm to k, q_norm to q
+    if (!c.qk_norm) continue;
+    walk.take(width);
+    walk.give_back(width, turns);
   }
   linear(kv, c.attention_bias);
   walk.through(kv, d);  // v to attn_norm

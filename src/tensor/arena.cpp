@@ -42,7 +42,7 @@ std::byte* Arena::take(size_t bytes) {
     offset_ = 0;
   }
   if (block_ == blocks_.size()) {
-    const size_t base = blocks_.empty() ? 0 : blocks_.back().base + blocks_.back().size;
+    const size_t base = capacity();
     const size_t size = std::max({bytes, kSmallestBlock, base});  // doubles, so blocks stay few
     blocks_.push_back(new_block(rounded(size), base));
   }
@@ -54,11 +54,13 @@ std::byte* Arena::take(size_t bytes) {
 
 size_t Arena::used() const { return block_ < blocks_.size() ? blocks_[block_].base + offset_ : 0; }
 
+size_t Arena::capacity() const { return blocks_.empty() ? 0 : blocks_.back().base + blocks_.back().size; }
+
 // Several blocks become one: the next pass may be of other sizes, and would leave gaps at the ends of small ones.
 void Arena::reset() {
   rewind(0, 0);
   if (blocks_.size() < 2) return;
-  const size_t size = blocks_.back().base + blocks_.back().size;
+  const size_t size = capacity();
   blocks_.clear();
   blocks_.push_back(new_block(size, 0));
 }

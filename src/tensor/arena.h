@@ -22,6 +22,7 @@ class Arena {
 
   size_t used() const;                   // bytes handed out now
   size_t peak() const { return peak_; }  // the most that was handed out at a time
+  size_t capacity() const;               // bytes taken from the system
 
   // Gives back what was made during its life.
   class Scope {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
-#include "files/expect_error.h"
 #include "files/gguf_writer.h"
 #include "files/random_checkpoint.h"
 #include "learn/bpe_trainer.h"
 #include "learn/story_lines.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "support/models.h"
 #include "support/program.h"

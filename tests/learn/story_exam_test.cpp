@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "kernels/reference/reference_kernels.h"
 #include "learn/story_exam_support.h"
 #include "support/files.h"

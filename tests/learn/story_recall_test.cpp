@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "learn/story_exam_support.h"
 #include "support/models.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
 #include "support/fake_model.h"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "files/expect_error.h"
+#include "support/expect_error.h"
 #include "kernels/reference/reference_kernels.h"
 #include "support/fake_model.h"
 #include "support/files.h"
