@@ -142,21 +142,28 @@ void print_line(const RunReport& report, int64_t steps) {
                clock_text(report.seconds_left).c_str());
 }
 
-// A few words of the new model, so that one sees what came of it.
-void print_sample(Training& training) {
+// What the new model writes, so that one sees what came of it: one text, or several where they are short.
+void print_samples(Training& training) {
+  constexpr int kTokens = 200, kTexts = 8;
   const Vocabulary& vocabulary = training.vocabulary;
   if (vocabulary.bos == kNoToken) return;
   Arena arena;
   Sampler sampler({}, training.settings.seed);
-  TextStream stream(*training.tokenizer, {}, vocabulary.bos);
-  std::string text;
   const TokenId prompt[] = {vocabulary.bos};
-  generate(*training.model, prompt, sampler, training.forward, arena,
-           {.max_tokens = 200, .end_tokens = vocabulary.end_tokens}, [&](TokenId id) {
-             text += stream.push(id);
-             return true;
-           });
-  print("It writes:\n" + text + stream.flush() + "\n");
+  std::string text = "It writes:\n";
+  int tokens = 0;
+  for (int i = 0; i < kTexts && tokens < kTokens; ++i) {
+    TextStream stream(*training.tokenizer, {}, vocabulary.bos);
+    const auto push = [&](TokenId id) {
+      text += stream.push(id);
+      return true;
+    };
+    const GenerateOptions options{.max_tokens = kTokens - tokens, .end_tokens = vocabulary.end_tokens};
+    const Generation generation = generate(*training.model, prompt, sampler, training.forward, arena, options, push);
+    text += stream.flush() + "\n";
+    tokens += static_cast<int>(generation.ids.size()) + 1;
+  }
+  print(text);
 }
 
 }  // namespace
@@ -198,7 +205,7 @@ int train(const TrainOptions& options) {
   print(files.model + ": " +
         (has_validation ? "validation loss " + fixed(result.validation_loss, 4) + " nats per token, " : "") +
         "after step " + std::to_string(result.best_step) + "; history in " + files.log + "\n");
-  print_sample(training);
+  print_samples(training);
   return kDone;
 }
 
