@@ -253,7 +253,7 @@ $(CHECKS): $(CHECK_OBJECTS) $(LIBRARY)
 # ---- Targets for people -----------------------------------------------------------------------------------------
 
 # .PHONY: names of things to do, not of files.
-.PHONY: help all demo test check check-data install uninstall format clean reconfigure
+.PHONY: help all demo storyteller test check check-data install uninstall format clean reconfigure
 
 # The lines with two #, here and above, are the help.
 help: ## this list
@@ -264,14 +264,18 @@ help: ## this list
 all: $(PROGRAM) ## the program, and ./orrery as a link to it
 	@ln -sfn $(PROGRAM) orrery
 
-RANDOM_MODEL := tests/data/tiny-models/gguf/valid_base.gguf
-demo: all ## continue "Once upon a time" with MODEL=FILE or the model in models/
-	@model=$${MODEL:-models/storyteller.gguf}; seed=; \
-	if [ -z "$$MODEL" ] && [ ! -e "$$model" ]; then \
-	  model=$(RANDOM_MODEL); seed='--seed 1'; \
-	  echo "This model's weights are random numbers, so its text is nonsense. MODEL=FILE runs a trained one." >&2; \
-	fi; \
-	./orrery run -m "$$model" -p 'Once upon a time' -n 64 $$seed
+demo: all ## let the model in models/ tell a story, or MODEL=FILE continue one
+	@./orrery run $${MODEL:+-m "$$MODEL"} -p 'Once upon a time'
+
+# Interrupted, it goes on where it was the next time.
+STORYTELLER := build/storyteller/storyteller
+storyteller: all ## train models/storyteller.gguf anew: about an hour on two cores
+	@mkdir -p $(@:%=build/%)
+	./orrery stories -n 100000 --seed 1 > $(STORYTELLER).txt
+	./orrery train $(STORYTELLER).txt --config models/storyteller.ini -o $(STORYTELLER).gguf \
+	  $$([ -e $(STORYTELLER).state.gguf ] && echo --resume)
+	cp $(STORYTELLER).gguf $(STORYTELLER).png models/
+	./orrery eval --training $(STORYTELLER).txt
 
 test: $(TESTS) $(PROGRAM) ## build and run the tests (BUILD=asan and BUILD=debug too)
 	@[ -e orrery ] || ln -sfn $(PROGRAM) orrery

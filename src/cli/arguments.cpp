@@ -4,6 +4,10 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/mapped_file.h"
 
 namespace orrery::cli {
 namespace {
@@ -46,7 +50,56 @@ std::string long_name(const std::string& flag) {
   return found == names.end() ? flag : found->second;
 }
 
+constexpr size_t kLongestConfig = size_t{1} << 20;
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
+}
+
+// "" where the line says nothing.
+std::string argument_of(const std::string& line, const std::string& where) {
+  const std::string text = trimmed(line.substr(0, line.find_first_of("#;")));
+  if (text.empty()) return "";
+  const size_t equals = text.find('=');
+  const std::string name = trimmed(text.substr(0, equals));
+  const std::string value = equals == std::string::npos ? "true" : trimmed(text.substr(equals + 1));
+  if (!is_name(name) || value.empty()) {
+    throw Error({.what = "this is no option", .where = where, .expected = "NAME = VALUE", .found = "'" + text + "'"});
+  }
+  return plain_flag("--" + name) + (value == "true" ? "" : "=" + value);
+}
+
+std::vector<std::string> config_arguments(const std::string& path) {
+  std::vector<std::string> arguments;
+  std::istringstream lines(read_file(path, kLongestConfig));
+  std::string line;
+  for (int n = 1; std::getline(lines, line); ++n) {
+    std::string argument = argument_of(line, path + ", line " + std::to_string(n));
+    if (!argument.empty()) arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
 }  // namespace
+
+std::vector<std::string> with_config_file(std::vector<std::string> arguments) {
+  const std::string flag = "--config";
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const bool is_joined = arguments[i].starts_with(flag + "=");
+    if (!is_joined && (arguments[i] != flag || i + 1 == arguments.size())) continue;
+    const auto lines = config_arguments(is_joined ? arguments[i].substr(flag.size() + 1) : arguments[i + 1]);
+    arguments.insert(arguments.begin() + 1, lines.begin(), lines.end());
+    return arguments;
+  }
+  return arguments;
+}
 
 std::vector<std::string> plain_arguments(int argc, const char* const* argv) {
   std::vector<std::string> result;

@@ -242,7 +242,7 @@ Verb add_train(CLI::App& verb) {
   const auto o = std::make_shared<TrainOptions>();
   verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // after the config file's
   add_data(verb, o->data);
-  // Taken apart before the command line is: see with_config_file().
+  // with_config_file() has put its lines in front of all other arguments.
   verb.add_option("--config", "a file with options, a line each: steps = 1000; the command line counts more");
   verb.add_option("-o,--output", o->run.output, "the model; NAME.state.gguf, .csv and .png come beside it")
       ->capture_default_str();
@@ -264,6 +264,7 @@ Verb add_train(CLI::App& verb) {
   verb.add_option("--validation-tokens", o->run.validation_tokens, "tokens of a validation; 0: all held out")
       ->check(at_least(0))
       ->capture_default_str();
+  verb.add_option("--floor", o->run.floor, "a loss that no model can pass, drawn into the figure");
   verb.add_option("--type", o->type, "of the matrices in the model file: f32, f16, bf16 or q8_0")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
       ->capture_default_str();
@@ -336,25 +337,6 @@ void check_verb(const std::vector<std::string>& arguments) {
   const bool is_model = arguments[0].find('.') != std::string::npos;
   throw CLI::ValidationError(is_model ? "the verb comes first: orrery run " + arguments[0]
                                       : "there is no verb '" + arguments[0] + "'; there are " + names);
-}
-
-// The lines of the file that --config names become arguments in front of all others.
-std::vector<std::string> with_config_file(std::vector<std::string> arguments) {
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const bool is_joined = arguments[i].starts_with("--config=");
-    if (!is_joined && (arguments[i] != "--config" || i + 1 == arguments.size())) continue;
-    const std::string path = is_joined ? arguments[i].substr(std::string("--config=").size()) : arguments[i + 1];
-    std::vector<std::string> lines;
-    for (const CLI::ConfigItem& item : CLI::ConfigINI().from_file(path)) {
-      if (item.inputs == std::vector<std::string>{"true"}) lines.push_back("--" + item.fullname());
-      for (const std::string& value : item.inputs) {
-        if (value != "true") lines.push_back("--" + item.fullname() + "=" + value);
-      }
-    }
-    arguments.insert(arguments.begin() + 1, lines.begin(), lines.end());
-    break;
-  }
-  return arguments;
 }
 
 }  // namespace

@@ -55,30 +55,42 @@ TrainingSettings settings_of(const TrainOptions& options) {
   return settings;
 }
 
+// The texts as tokens. The characters themselves are not kept: in training they would only take memory.
+struct Texts {
+  explicit Texts(const TrainOptions& options) : Texts(options, read_corpus(options.data, options.corpus)) {}
+
+  Vocabulary vocabulary;
+  std::unique_ptr<Tokenizer> tokenizer;
+  TokenData training, validation;
+
+ private:
+  Texts(const TrainOptions& options, const Corpus& corpus)
+      : vocabulary(vocabulary_for(options.tokenizer, options.vocabulary_size, corpus.training)),
+        tokenizer(make_tokenizer(vocabulary, options.tokenizer)),
+        training(corpus.training, *tokenizer),
+        validation(corpus.validation, *tokenizer) {}
+};
+
 // Everything that a run holds on to, in the order in which it is made.
 struct Training {
   Training(const TrainOptions& options, int n_threads)
       : settings(settings_of(options)),
-        corpus(read_corpus(options.data, options.corpus)),
-        vocabulary(vocabulary_for(options.tokenizer, options.vocabulary_size, corpus.training)),
-        tokenizer(make_tokenizer(vocabulary, options.tokenizer)),
-        training(corpus.training, *tokenizer),
-        validation(corpus.validation, *tokenizer),
-        config(config_of(options, static_cast<int>(vocabulary.pieces.size()))),
+        texts(options),
+        config(config_of(options, static_cast<int>(texts.vocabulary.pieces.size()))),
         threads(n_threads),
         parameters(config, DType::F32),
         forward(threads),
         backward(threads),
         checkpoint(parameters.checkpoint(config)) {
-    check_amounts();
+    check_amounts(texts.training);
     initialize(parameters, config, settings.seed);
-    checkpoint.vocabulary = vocabulary;
+    checkpoint.vocabulary = texts.vocabulary;
     model = std::make_unique<Transformer>(std::make_shared<const Checkpoint>(checkpoint));
-    trainer = std::make_unique<Trainer>(*model, forward, backward, parameters, training, settings);
+    trainer = std::make_unique<Trainer>(*model, forward, backward, parameters, texts.training, settings);
   }
 
   // A text must fill the context at least once, or else most positions never learn anything.
-  void check_amounts() const {
+  void check_amounts(const TokenData& training) const {
     const int64_t longest = std::min<int64_t>(settings.context, training.guesses() + 1);
     if (training.guesses() >= settings.context || training.size() > 1) return;
     throw Error({.what = "there is too little text to learn from",
@@ -89,10 +101,7 @@ struct Training {
   }
 
   TrainingSettings settings;
-  Corpus corpus;
-  Vocabulary vocabulary;
-  std::unique_ptr<Tokenizer> tokenizer;
-  TokenData training, validation;
+  Texts texts;
   ModelConfig config;
   Threads threads;
   Parameters parameters;
@@ -103,25 +112,31 @@ struct Training {
   std::unique_ptr<Trainer> trainer;
 };
 
-void print_plan(const Training& training, double peak_flops) {
-  const ModelConfig& config = training.config;
+// Weights, gradients, the optimizer, activations of a call, and the tokens.
+uint64_t predicted_memory(const Training& training) {
   const TrainingSettings& settings = training.settings;
   const int64_t rows =
       std::max<int64_t>(settings.context, std::min(settings.tokens_per_call, settings.tokens_per_step));
-  const TrainingMemory memory = training_memory(config, rows, settings.activations);
+  return training_memory(training.config, rows, settings.activations).total() + training.texts.training.bytes() +
+         training.texts.validation.bytes();
+}
+
+void print_plan(const Training& training, double peak_flops) {
+  const ModelConfig& config = training.config;
+  const TrainingSettings& settings = training.settings;
+  const TokenData &text = training.texts.training, &held_out = training.texts.validation;
   std::fprintf(stderr, "text:  %s documents, %s tokens; held out: %s documents, %s tokens; %s pieces\n",
-               with_separators(static_cast<int64_t>(training.training.size())).c_str(),
-               with_separators(training.training.tokens()).c_str(),
-               with_separators(static_cast<int64_t>(training.validation.size())).c_str(),
-               with_separators(training.validation.tokens()).c_str(), with_separators(config.vocab_size).c_str());
+               with_separators(static_cast<int64_t>(text.size())).c_str(), with_separators(text.tokens()).c_str(),
+               with_separators(static_cast<int64_t>(held_out.size())).c_str(),
+               with_separators(held_out.tokens()).c_str(), with_separators(config.vocab_size).c_str());
   std::fprintf(stderr, "model: %s parameters, %d layers of %d, %d heads, context %d\n",
                scaled(static_cast<double>(parameter_count(config).total())).c_str(), config.n_layers, config.d_model,
                config.n_heads, config.context_length);
   const double tokens = static_cast<double>(settings.steps) * static_cast<double>(settings.tokens_per_step);
   std::fprintf(stderr, "run:   %s steps of about %s tokens, %s epochs; about %s of memory; peak %s GFLOP/s\n",
                with_separators(settings.steps).c_str(), with_separators(settings.tokens_per_step).c_str(),
-               fixed(tokens / static_cast<double>(training.training.guesses()), 1).c_str(),
-               bytes_text(memory.total()).c_str(), fixed(peak_flops / 1e9, 0).c_str());
+               fixed(tokens / static_cast<double>(text.guesses()), 1).c_str(),
+               bytes_text(predicted_memory(training)).c_str(), fixed(peak_flops / 1e9, 0).c_str());
 }
 
 std::string clock_text(double seconds) {
@@ -145,7 +160,7 @@ void print_line(const RunReport& report, int64_t steps) {
 // What the new model writes, so that one sees what came of it: one text, or several where they are short.
 void print_samples(Training& training) {
   constexpr int kTokens = 200, kTexts = 8;
-  const Vocabulary& vocabulary = training.vocabulary;
+  const Vocabulary& vocabulary = training.texts.vocabulary;
   if (vocabulary.bos == kNoToken) return;
   Arena arena;
   Sampler sampler({}, training.settings.seed);
@@ -153,7 +168,7 @@ void print_samples(Training& training) {
   std::string text = "It writes:\n";
   int tokens = 0;
   for (int i = 0; i < kTexts && tokens < kTokens; ++i) {
-    TextStream stream(*training.tokenizer, {}, vocabulary.bos);
+    TextStream stream(*training.texts.tokenizer, {}, vocabulary.bos);
     const auto push = [&](TokenId id) {
       text += stream.push(id);
       return true;
@@ -176,9 +191,9 @@ int train(const TrainOptions& options) {
   run_settings.peak_flops = LimitMeter(size_t{1} << 20).measure(training.threads).flops_per_second;
   print_plan(training, run_settings.peak_flops);
 
-  const bool has_validation = training.validation.size() > 0 && training.validation.guesses() > 0;
-  TrainingRun run(*training.trainer, training.checkpoint, has_validation ? &training.validation : nullptr,
-                  run_settings);
+  const TokenData& held_out = training.texts.validation;
+  const bool has_validation = held_out.guesses() > 0;
+  TrainingRun run(*training.trainer, training.checkpoint, has_validation ? &held_out : nullptr, run_settings);
   const RunFiles files = run_files(run_settings.output);
   if (options.resume) {
     run.resume();

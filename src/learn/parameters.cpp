@@ -124,11 +124,12 @@ double Parameters::clip_gradients(BackwardKernels& kernels, double longest) {
 
 void initialize(Parameters& parameters, const ModelConfig& config, uint64_t seed) {
   Random random(seed);
+  const double small = std::sqrt(2.0 / (5.0 * config.d_model));
   for (const Parameter& parameter : parameters.all()) {
     const std::string name = parameter.weight.name;
     const bool is_matrix = parameter.weight.n_dims > 1;
     const bool adds_to_stream = name.ends_with("attn_output.weight") || name.ends_with("ffn_down.weight");
-    const double deviation = adds_to_stream ? 0.02 / std::sqrt(2.0 * config.n_layers) : 0.02;
+    const double deviation = adds_to_stream ? small / std::sqrt(2.0 * config.n_layers) : small;
     const double fixed = name.ends_with(".bias") ? 0 : 1;
     const int64_t n = n_elements(parameter.weight);
     for (int64_t i = 0; i < n; ++i) {

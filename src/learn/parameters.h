@@ -61,9 +61,9 @@ class Parameters {
   std::vector<Parameter> parameters_;  // in the order of their addresses
 };
 
-// Random weights to start from, as GPT-2 has them (Radford et al., 2019): normal with deviation 0.02; the projections
-// that add to the residual stream are smaller by sqrt(2 * n_layers), so that the stream does not grow with depth.
-// Gains are 1, biases 0. The same seed gives the same weights.
+// Random weights to start from: normal with deviation sqrt(2 / (5 * d_model)) (Nguyen and Salazar, 2019,
+// arXiv:1910.05895); the projections that add to the residual stream are smaller by sqrt(2 * n_layers), as GPT-2 has
+// them, so that the stream does not grow with depth. Gains are 1, biases 0. The same seed gives the same weights.
 void initialize(Parameters& parameters, const ModelConfig& config, uint64_t seed);
 
 }  // namespace orrery

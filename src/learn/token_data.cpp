@@ -10,6 +10,10 @@ namespace orrery {
 
 TokenData::TokenData(std::span<const std::string_view> documents, const Tokenizer& tokenizer) {
   const Vocabulary& vocabulary = tokenizer.vocabulary();
+  size_t bytes = 0;
+  for (const std::string_view document : documents) bytes += document.size();
+  tokens_.reserve(bytes / 3 + 2 * documents.size());  // a guess that spares large texts the copies of a growing vector
+  ends_.reserve(documents.size());
   for (const std::string_view document : documents) {
     if (vocabulary.bos != kNoToken) tokens_.push_back(vocabulary.bos);
     const std::vector<TokenId> ids = tokenizer.encode(document, {.bos = false});

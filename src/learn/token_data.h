@@ -22,7 +22,7 @@ class TokenData {
   std::span<const TokenId> document(size_t index) const;
   int64_t tokens() const { return static_cast<int64_t>(tokens_.size()); }
   int64_t guesses() const { return tokens() - static_cast<int64_t>(size()); }  // all tokens but the first of each
-  size_t bytes() const { return tokens_.capacity() * sizeof(TokenId) + ends_.capacity() * sizeof(size_t); }
+  size_t bytes() const { return tokens_.size() * sizeof(TokenId) + ends_.size() * sizeof(size_t); }
   std::string fingerprint() const;  // SHA-256: equal data has the same
 
   // All documents in order, cut where they are longer than the context: what is the last token of one piece is the

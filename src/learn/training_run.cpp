@@ -27,7 +27,7 @@ struct RunningMeans {
 };
 
 // The curve so far: all losses of training pale, their mean, and what validation found.
-LineFigure loss_figure(const std::vector<LogLine>& history, const std::string& title) {
+LineFigure loss_figure(const std::vector<LogLine>& history, const std::string& title, double floor) {
   Series training{.name = "training", .style = Style::noisy};
   Series validation{.name = "validation", .style = Style::line_and_points};
   for (const LogLine& line : history) {
@@ -40,6 +40,10 @@ LineFigure loss_figure(const std::vector<LogLine>& history, const std::string& t
   LineFigure figure{.title = title, .x = {.label = "step"}, .y = {.label = "loss, nats per token"}};
   figure.series.push_back(std::move(training));
   if (!validation.x.empty()) figure.series.push_back(std::move(validation));
+  if (floor > 0) figure.levels.push_back({"lowest possible loss", floor});
+  // Where the loss falls to a small part of what it was, the end would lie flat on a linear axis.
+  const auto [least, most] = std::ranges::minmax_element(history, {}, &LogLine::loss);
+  if (!history.empty() && most->loss > 10 * least->loss) figure.y.scale = Scale::logarithmic;
   return figure;
 }
 
@@ -68,7 +72,9 @@ void TrainingRun::resume() {
   }
 }
 
-LineFigure TrainingRun::figure() const { return loss_figure(history_, "Loss of " + checkpoint_.config.name); }
+LineFigure TrainingRun::figure() const {
+  return loss_figure(history_, "Loss of " + checkpoint_.config.name, settings_.floor);
+}
 
 double TrainingRun::operations(const StepReport& report) const {
   return static_cast<double>(report.tokens) * training_flops_per_token(checkpoint_.config, report.mean_length);

@@ -89,6 +89,10 @@ TEST_CASE("train: options from a file") {
   const auto wrong = run_program({"train", data, "--config", write_file(folder / "bad.ini", "stepps = 3\n")});
   CHECK(wrong.status == 2);
   CHECK(contains(wrong.errors, "stepps"));
+  const auto no_option = run_program({"train", data, "--config", write_file(folder / "bad.ini", "steps = 3\n= 4\n")});
+  CHECK(no_option.status == 1);
+  CHECK(contains(no_option.errors, "bad.ini, line 2"));
+  CHECK(run_program({"train", data, "--config", folder / "none.ini"}).status == 1);
 }
 
 TEST_CASE("train: what is wrong is said in one line") {
