@@ -16,13 +16,13 @@ namespace orrery {
 enum class OptimizerKind { adamw, sgd };
 
 struct TrainingSettings {
-  int64_t steps = 4000;            // where the learning rate arrives at its lowest
+  int64_t steps = 2500;            // where the learning rate arrives at its lowest
   int context = 256;               // longest piece, in guesses
   int64_t tokens_per_step = 4096;  // of a batch, about: pieces are not cut to fit
   int64_t tokens_per_call = 4096;  // a larger batch is computed in several calls, whose gradients add up
   OptimizerKind optimizer = OptimizerKind::adamw;
-  double rate = 2e-3;
-  double lowest_rate = 2e-4;
+  double rate = 1e-3;
+  double lowest_rate = 1e-4;
   int64_t warmup_steps = 100;
   double weight_decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;  // AdamW

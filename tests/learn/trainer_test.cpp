@@ -39,6 +39,35 @@ TEST_CASE("trainer: a batch in several calls gives the gradient of the batch in 
   }
 }
 
+TEST_CASE("trainer: a step reports the mean loss of its tokens, and the rate of the schedule") {
+  TrainingSettings settings = small_settings();
+  settings.context = 100;
+  settings.tokens_per_step = 50'000;  // many epochs
+  settings.tokens_per_call = 50;
+  settings.rate = 0.3;
+  settings.lowest_rate = 0.1;
+  Run run(settings);
+  const double mean = run.trainer->loss(run.data->pieces(settings.context));
+  // A batch is many epochs, in which every document comes equally often, but for the last.
+  std::vector<double> losses, weights;
+  for (const Sample& sample : run.data->pieces(settings.context)) {
+    losses.push_back(run.trainer->loss(std::span(&sample, 1)));
+    weights.push_back(static_cast<double>(sample.tokens.size() - 1));
+  }
+  double sum = 0, tokens = 0;
+  for (size_t i = 0; i < losses.size(); ++i) sum += weights[i] * losses[i], tokens += weights[i];
+  CHECK(mean == doctest::Approx(sum / tokens).epsilon(1e-6));
+  CHECK(tokens == static_cast<double>(run.data->guesses()));
+
+  const StepReport first = run.trainer->step();
+  CHECK(first.loss == doctest::Approx(mean).epsilon(2e-3));
+  CHECK(first.rate == doctest::Approx(0.1));  // a third of the way up
+  CHECK(run.trainer->step().rate == doctest::Approx(0.2));
+  CHECK(run.trainer->step().rate == doctest::Approx(0.3));
+  CHECK(run.trainer->step().rate == doctest::Approx(0.3));  // the cosine begins here
+  CHECK(run.trainer->step().rate < 0.3);
+}
+
 TEST_CASE("trainer: a saved run goes on with the same losses, to the last bit") {
   const TemporaryFolder folder;
   for (const OptimizerKind optimizer : {OptimizerKind::adamw, OptimizerKind::sgd}) {
@@ -185,6 +214,30 @@ TEST_CASE("trainer: takes the memory that the config predicts, and no more after
     CHECK(static_cast<double>(after_100) < 1.05 * static_cast<double>(predicted.total()));
     CHECK(static_cast<double>(after_100) > 0.8 * static_cast<double>(predicted.total()));
   }
+}
+
+TEST_CASE("trainer: dropout leaves out something else in every step, and the same where activations are made again") {
+  TrainingSettings settings = small_settings();
+  settings.context = 100;
+  settings.tokens_per_step = 1;  // a document at a time
+  settings.rate = settings.lowest_rate = 0;
+  for (const double share : {0.0, 0.3}) {
+    settings.dropout = share;
+    Run run(settings);
+    const TokenData one(std::span(run.views).first(1), *make_tokenizer(run.checkpoint.vocabulary, "test"));
+    Trainer trainer(*run.learning->model, *run.learning->forward, *run.learning->backward, run.learning->parameters,
+                    one, settings);
+    const double first = trainer.step().loss, second = trainer.step().loss;
+    CHECK((first == second) == (share == 0));
+  }
+
+  settings = small_settings();
+  settings.dropout = 0.3;
+  Run keeps(settings);
+  settings.activations = Activations::compute;
+  Run computes(settings);
+  for (int i = 0; i < 4; ++i) CHECK(keeps.trainer->step().loss == computes.trainer->step().loss);
+  CHECK(keeps.weights() == computes.weights());
 }
 
 TEST_CASE("trainer: evaluation does not depend on dropout, on the cut into calls, or on being asked before") {
