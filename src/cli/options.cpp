@@ -247,6 +247,7 @@ Verb add_train(CLI::App& verb) {
   verb.add_option("-o,--output", o->run.output, "the model; NAME.state.gguf, .csv and .png come beside it")
       ->capture_default_str();
   verb.add_flag("--resume", o->resume, "go on where a run with the same options was stopped");
+  verb.add_flag("--overwrite", o->overwrite, "begin anew where the output of another run lies");
   verb.add_option("--documents", o->corpus.boundary, "a document is a file, line or empty-line (what is between them)")
       ->transform(CLI::CheckedTransformer(kBoundaries));
   verb.add_option("--held-out", o->corpus.held_out, "share of the documents for validation")->capture_default_str();

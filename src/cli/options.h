@@ -121,6 +121,7 @@ struct TrainOptions {
   RunSettings run;
   std::string type = "f32";
   bool resume = false;
+  bool overwrite = false;
   int threads = 0;
 };
 

@@ -181,9 +181,20 @@ void print_samples(Training& training) {
   print(text);
 }
 
+// Hours of work are not to be lost by a flag that somebody forgot.
+void check_output(const TrainOptions& options) {
+  const RunFiles files = run_files(options.run.output);
+  std::error_code ignored;
+  if (options.resume || options.overwrite || !std::filesystem::exists(files.state, ignored)) return;
+  throw Error({.what = "a run has been saved there already",
+               .where = files.state,
+               .hint = "--resume goes on with it, --overwrite begins anew, another --output leaves it alone"});
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
+  check_output(options);
   const int threads = options.threads > 0 ? options.threads : default_thread_count();
   Training training(options, threads);
   RunSettings run_settings = options.run;

@@ -50,10 +50,23 @@ TEST_CASE("train: a model that runs, its history and its figure") {
     CAPTURE(name);
     CHECK(std::filesystem::exists(folder / name));
   }
+  const auto again = run_program(command(data, folder / "m.gguf", {"--steps", "1"}));
+  CHECK(again.status == 1);
+  CHECK(contains(again.errors, "m.state.gguf"));
+  CHECK(contains(again.errors, "--overwrite"));
   const auto text = run_program({"run", folder / "m.gguf", "-p", "the", "-n", "20", "--temp", "0"});
   CHECK(text.status == 0);
   CHECK(text.output.starts_with("the"));
   CHECK(contains(run_program({"show", folder / "m.gguf"}).output, "llama"));
+}
+
+TEST_CASE("train: begins anew only where it is told to") {
+  const TemporaryFolder folder;
+  const std::string data = write_file(folder / "text.txt", some_text());
+  CHECK(run_program(command(data, folder / "m.gguf", {"--steps", "2"})).status == 0);
+  const auto anew = run_program(command(data, folder / "m.gguf", {"--steps", "3", "--overwrite"}));
+  CHECK(anew.status == 0);
+  CHECK(contains(anew.errors, "step 3/3"));
 }
 
 TEST_CASE("train: Ctrl-C leaves a run that goes on as if there had been no break") {
