@@ -48,9 +48,8 @@ std::string chat_model(const TemporaryFolder& folder, const std::string& chat_te
   checkpoint.vocabulary.kinds[335] = PieceKind::user_defined;
   checkpoint.vocabulary.add_bos = false;
   const std::string path = folder / "chat.gguf";
-  write_gguf(path, checkpoint, {.add_metadata = [&](GgufMetadataWriter& metadata) {
-               metadata.add_text("tokenizer.chat_template", chat_template);
-             }});
+  checkpoint.chat_template = chat_template;
+  write_gguf(path, checkpoint);
   return path;
 }
 
@@ -211,9 +210,7 @@ TEST_CASE("BOS twice and BOS left out are mentioned") {
     Checkpoint checkpoint = load_checkpoint(chat_model(folder, chat_template), {});
     checkpoint.encoded_metadata.clear();
     checkpoint.vocabulary.add_bos = add_bos;
-    write_gguf(folder / "bos.gguf", checkpoint, {.add_metadata = [&](GgufMetadataWriter& metadata) {
-                 metadata.add_text("tokenizer.chat_template", chat_template);
-               }});
+    write_gguf(folder / "bos.gguf", checkpoint);
     return run_program({"chat", folder / "bos.gguf", "-n", "1"}, {.text = ""}).errors;
   };
   CHECK(has(notes(kChatMl, true), "the template leaves out BOS"));
