@@ -28,7 +28,8 @@ std::string pattern(std::string text) {
 }
 
 // A template without what makes no difference: white space in code, kinds of quotes, comments, literals in pieces,
-// .content for ['content']. Text outside of code loses what Jinja's trim_blocks and lstrip_blocks take.
+// .content for ['content']. Text outside of code loses what "-" and Jinja's trim_blocks take; what lstrip_blocks takes
+// makes no difference here.
 class Condenser {
  public:
   explicit Condenser(std::string_view jinja) : rest_(jinja) {}
@@ -40,7 +41,7 @@ class Condenser {
       rest_.remove_prefix(open);
       if (trims_next_) raw.remove_prefix(std::min(raw.size(), raw.find_first_not_of(kBlanks)));
       if (drops_newline_ && raw.starts_with('\n')) raw.remove_prefix(1);
-      result_ += without_indent(raw);
+      result_ += without_end(raw);
       if (!rest_.empty()) take_code();
     }
     for (const char* name : {"message.content", "message.role", "messages[0].role", "messages[0].content"}) {
@@ -61,11 +62,10 @@ class Condenser {
     return rest_.size();
   }
 
-  std::string_view without_indent(std::string_view raw) const {
-    if (rest_.size() > 2 && rest_[2] == '-') return raw.substr(0, raw.find_last_not_of(kBlanks) + 1);
-    if (rest_.size() < 2 || rest_[1] == '{') return raw;
-    const size_t line = raw.find_last_not_of(" \t") + 1;
-    return line == 0 || raw[line - 1] == '\n' ? raw.substr(0, line) : raw;
+  // What stands before "{%-" and its like.
+  std::string_view without_end(std::string_view raw) const {
+    const bool trims = rest_.size() > 2 && rest_[2] == '-';
+    return trims ? raw.substr(0, raw.find_last_not_of(kBlanks) + 1) : raw;
   }
 
   void take_code() {
@@ -143,7 +143,8 @@ class Recogniser {
       const size_t stop = code_.find(to, at);
       if (stop == std::string::npos) return std::nullopt;
       const std::string text = code_.substr(at, stop - at);
-      if (text.find(kQuote) == std::string::npos && text.find("{{") == std::string::npos) return text;
+      const bool is_plain = text.find(kQuote) == std::string::npos && text.find("{{") == std::string::npos;
+      if (is_plain && text.find("{%") == std::string::npos) return text;
     }
     return std::nullopt;
   }
@@ -171,7 +172,8 @@ class Recogniser {
     t_.opens_user = "<|im_start|>user\n";
     t_.opens_assistant = "<|im_start|>assistant\n";
     t_.closes_system = t_.closes_user = t_.closes_assistant = end;
-    t_.opens_answer = "<|im_start|>assistant" + text_between("<|im_start|>assistant", "'}}").value_or("\n");
+    const std::string line = has("<|im_start|>assistant\n") ? "\n" : "";
+    t_.opens_answer = "<|im_start|>assistant" + text_between("<|im_start|>assistant", "'}}").value_or(line);
     if (const auto text = text_between("<|im_start|>system\n", "<|im_end|>")) t_.default_system = text;
     t_.trims_user = t_.trims_assistant = t_.trims_system =
         has("message['content']|trim") || has("message['content'].strip()");

@@ -31,6 +31,7 @@ struct Talk {
     builder.vocabulary().add_space_prefix = false;
     builder.vocabulary().add_bos = add_bos;
     byte = builder.add_bytes();
+    for (const char* piece : {"o", "k", "ok"}) builder.add(piece, -1);
     start = builder.add("<|im_start|>", 0, PieceKind::user_defined);
     end = builder.add("<|im_end|>", 0, PieceKind::user_defined);
     chat_template = recognise_chat_template(jinja, "<s>", "</s>", "test");
@@ -80,21 +81,12 @@ TEST_CASE("an answer ends with the turn, and the next message computes only what
   CHECK(talk.model->calls == std::vector<int>{prompt, 1, 1});
   CHECK(talk.text() == "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\nok<|im_end|>\n");
 
+  // The model said two bytes where encode() would give one piece: what it said counts.
   const Answer second = talk.say("you?");
   CHECK(second.begins_at == prompt + 2);
   CHECK(talk.model->calls[0] == 1 + 1 + 1 + 5 + 4 + 1 + 1 + 1 + 10);  // <end> of the answer comes first
   CHECK(static_cast<int>(second.fed.size()) == talk.model->calls[0]);
   CHECK(second.fed[0] == talk.end);
-}
-
-TEST_CASE("an answer in other pieces than encode() would make is not computed again") {
-  Talk talk("ok");
-  const TokenId whole = talk.builder.add("ok", -1);  // 'o' and 'k' are no pieces, so nothing merges to it
-  CHECK(whole > talk.end);
-  talk.say("a");
-  const size_t before = talk.conversation->encoded(false).size();
-  talk.say("b");
-  CHECK(talk.model->calls[0] < static_cast<int>(before));
 }
 
 TEST_CASE("nobody becomes the assistant by typing special tokens") {
@@ -126,7 +118,7 @@ TEST_CASE("a full context drops the oldest turns, never the system message nor t
   for (int i = 0; i < 10; ++i) {
     const Answer answer = talk.say("message " + std::to_string(i));
     CHECK(answer.text == "ok");
-    CHECK(talk.conversation->encoded(false).size() <= 160);
+    CHECK(answer.begins_at + answer.fed.size() <= 160 - 40);
     dropped += answer.turns_dropped;
   }
   CHECK(dropped > 0);

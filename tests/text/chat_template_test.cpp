@@ -83,6 +83,10 @@ const Case kCases[] = {
      "{{ bos_token }}\n{%- if messages[0]['role'] == 'system' -%}\n    {%- set first_user_prefix = messages[0]['content'] + '\n\n' -%}\n    {%- set rest = messages[1:] -%}\n{%- else -%}\n    {%- set first_user_prefix = \"\" -%}\n    {%- set rest = messages -%}\n{%- endif -%}\n{%- for message in rest -%}\n    {%- set role = 'model' if message['role'] == 'assistant' else message['role'] -%}\n    {{ '<start_of_turn>' + role + '\n' + (first_user_prefix if loop.first else \"\") }}\n    {{- message['content'] | trim }}\n    {{- '<end_of_turn>\n' }}\n{%- endfor -%}\n{%- if add_generation_prompt -%}\n    {{ '<start_of_turn>model\n' }}\n{%- endif -%}\n",
      "<bos><start_of_turn>user\nBe brief. \n\nHello<end_of_turn>\n<start_of_turn>model\nHi there<end_of_turn>\n<start_of_turn>user\nWho are you<end_of_turn>\n<start_of_turn>model\n",
      "<bos><start_of_turn>user\nHello<end_of_turn>\n<start_of_turn>model\nHi<end_of_turn>\n"},
+    {"ChatML", "<s>", "</s>",
+     "{%- for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{%- endfor -%}\n  {% if add_generation_prompt %}<|im_start|>assistant\n{%- endif %}",
+     "<|im_start|>system\nBe brief. <|im_end|><|im_start|>user\n  Hello\n<|im_end|><|im_start|>assistant\n Hi there <|im_end|><|im_start|>user\nWho are you<|im_end|><|im_start|>assistant",
+     "<|im_start|>user\nHello<|im_end|><|im_start|>assistant\nHi<|im_end|>"},
 };
 // clang-format on
 
