@@ -61,7 +61,7 @@ CHECKS  := $(OUT)/orrery_data_checks
 
 # scripts/detect.sh asks the compiler once and keeps the answers in a file of variables that is read here.
 CONFIG    := build/config$(WITHOUT).mk
-NO_BUILD  := help check format clean uninstall
+NO_BUILD  := help check check-get-model format clean uninstall
 BUILDING  := $(filter-out $(NO_BUILD),$(MAKECMDGOALS))
 ifneq ($(BUILDING),)
   ifneq ($(filter reconfigure,$(MAKECMDGOALS)),)
@@ -253,7 +253,7 @@ $(CHECKS): $(CHECK_OBJECTS) $(LIBRARY)
 # ---- Targets for people -----------------------------------------------------------------------------------------
 
 # .PHONY: names of things to do, not of files.
-.PHONY: help all demo storyteller test check check-data install uninstall format clean reconfigure
+.PHONY: help all demo storyteller test check check-data check-get-model install uninstall format clean reconfigure
 
 # The lines with two #, here and above, are the help.
 help: ## this list
@@ -295,6 +295,9 @@ ifneq ($(filter check-data,$(MAKECMDGOALS)),)
 endif
 check-data: $(CHECKS) $(PROGRAM) ## compare with real public files: DATA=DIR
 	@ORRERY_DATA="$$(cd '$(DATA)' && pwd)" $(CHECKS) $(if $(T),"--test-case=*$$T*")
+
+check-get-model: ## scripts/get-model.sh against a web server on localhost
+	@sh scripts/check/get-model.sh
 
 install: $(PROGRAM) ## copy the program and the models below PREFIX
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/orrery/models'

@@ -2,7 +2,7 @@
 # Installs what Orrery needs and this machine lacks, with apt, dnf or Homebrew; nothing that is there is touched.
 #
 #   sh scripts/setup.sh               what building, running and testing need
-#   sh scripts/setup.sh --developer   also clang, clang-format, libFuzzer, gdb, lldb, Chromium
+#   sh scripts/setup.sh --developer   also clang, clang-format, libFuzzer, gdb, lldb, Chromium, python3, curl, wget
 #   sh scripts/setup.sh --dry-run     only print the command
 #   sh scripts/setup.sh --help        this text
 set -u
@@ -27,6 +27,8 @@ need_command() { have "$1" || need "$2"; }
 need_packages() { for package in "$@"; do installed "$package" || need "$package"; done; }
 # Either compiler will do.
 need_compiler() { have g++ || have clang++ || need "$1"; } # G++-PACKAGE
+# For make check-get-model; the packages have these names everywhere.
+need_downloads() { for program in python3 curl wget; do need_command $program $program; done; }
 need_browser() { # PACKAGE
   have chromium || have chromium-browser || have google-chrome || need "$1"
 }
@@ -44,6 +46,7 @@ if have apt-get; then
     need_command gdb gdb
     need_command lldb lldb
     need_packages libclang-rt-dev
+    need_downloads
     # Ubuntu has the browser under another name.
     if grep -qs '^ID=ubuntu' /etc/os-release; then need_browser chromium-browser; else need_browser chromium; fi
   fi
@@ -59,6 +62,7 @@ elif have dnf; then
     need_command gdb gdb
     need_command lldb lldb
     need_packages compiler-rt
+    need_downloads
     need_browser chromium
   fi
 elif have brew; then
@@ -74,6 +78,7 @@ elif have brew; then
   if [ $developer = yes ]; then
     need_command clang-format clang-format
     need_packages llvm
+    need_downloads
     [ -d '/Applications/Google Chrome.app' ] || need_browser chromium
   fi
   headers=$(brew --prefix)/include/stb

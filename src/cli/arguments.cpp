@@ -13,15 +13,12 @@ namespace orrery::cli {
 namespace {
 
 const std::map<std::string, std::string> kLongNames = {
-    {"-ctk", "--cache-type-k"},
-    {"-ctv", "--cache-type-v"},
-    {"--temperature", "--temp"},
-    {"--max-new-tokens", "--n-predict"},
-    {"--repetition-penalty", "--repeat-penalty"},
+    {"-ctk", "--cache-type-k"},  {"-ctv", "--cache-type-v"},          {"-sys", "--system"},
+    {"--temperature", "--temp"}, {"--max-new-tokens", "--n-predict"}, {"--repetition-penalty", "--repeat-penalty"},
 };
 
 // Their values may be any text, also one that looks like a flag.
-constexpr std::array kTextFlags = {"-p", "--prompt", "-f", "--file", "--stop"};
+constexpr std::array kTextFlags = {"-p", "--prompt", "-f", "--file", "--stop", "--system"};
 
 bool is_number(const std::string& text) {
   return text.size() > 1 && text[0] == '-' && (std::isdigit(static_cast<unsigned char>(text[1])) || text[1] == '.');
@@ -115,6 +112,24 @@ std::vector<std::string> plain_arguments(int argc, const char* const* argv) {
     }
   }
   return result;
+}
+
+std::vector<std::string> with_config_file(std::vector<std::string> arguments, const ReadConfig& read) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const bool is_joined = arguments[i].starts_with("--config=");
+    if (!is_joined && (arguments[i] != "--config" || i + 1 == arguments.size())) continue;
+    const std::string path = is_joined ? arguments[i].substr(std::string("--config=").size()) : arguments[i + 1];
+    std::vector<std::string> lines;
+    for (const ConfigLine& line : read(path)) {
+      if (line.values == std::vector<std::string>{"true"}) lines.push_back("--" + line.name);
+      for (const std::string& value : line.values) {
+        if (value != "true") lines.push_back("--" + line.name + "=" + value);
+      }
+    }
+    arguments.insert(arguments.begin() + 1, lines.begin(), lines.end());
+    break;
+  }
+  return arguments;
 }
 
 }  // namespace orrery::cli

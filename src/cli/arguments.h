@@ -2,6 +2,7 @@
 // several letters behind one dash, values that begin with a dash.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 

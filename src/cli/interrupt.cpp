@@ -19,4 +19,6 @@ void catch_interrupt() {
 
 bool interrupted() { return asked_to_stop != 0; }
 
+void forget_interrupt() { asked_to_stop = 0; }
+
 }  // namespace orrery::cli

@@ -71,6 +71,16 @@ void add_text(CLI::App& verb, TextOptions& text, bool ids) {
       ->excludes(file);
 }
 
+void add_sampler(CLI::App& verb, SamplerSettings& s, std::optional<uint64_t>& seed) {
+  verb.add_option("-s,--seed", seed, "the same seed gives the same text (default: drawn and printed)");
+  verb.add_option("--temp", s.temperature, "temperature; 0 always takes the likeliest")->capture_default_str();
+  verb.add_option("--top-k", s.top_k, "draw from the k likeliest; 0: from all")->capture_default_str();
+  verb.add_option("--top-p", s.top_p, "draw from the likeliest that reach this probability")->capture_default_str();
+  verb.add_option("--min-p", s.min_p, "draw from those with this share of the largest")->capture_default_str();
+  verb.add_option("--repeat-penalty", s.repeat_penalty, "1: off; above 1, the last 64 tokens become less likely")
+      ->capture_default_str();
+}
+
 Verb add_run(CLI::App& verb) {
   const auto o = std::make_shared<RunOptions>();
   add_model(verb, o->model);
@@ -79,14 +89,7 @@ Verb add_run(CLI::App& verb) {
   verb.add_option("-n,--n-predict", o->max_tokens, "tokens to make; -1: until the text ends or the context is full")
       ->check(at_least(-1))
       ->capture_default_str();
-  verb.add_option("-s,--seed", o->seed, "the same seed gives the same text (default: drawn and printed)");
-  SamplerSettings& s = o->sampler;
-  verb.add_option("--temp", s.temperature, "temperature; 0 always takes the likeliest")->capture_default_str();
-  verb.add_option("--top-k", s.top_k, "draw from the k likeliest; 0: from all")->capture_default_str();
-  verb.add_option("--top-p", s.top_p, "draw from the likeliest that reach this probability")->capture_default_str();
-  verb.add_option("--min-p", s.min_p, "draw from those with this share of the largest")->capture_default_str();
-  verb.add_option("--repeat-penalty", s.repeat_penalty, "1: off; above 1, the last 64 tokens become less likely")
-      ->capture_default_str();
+  add_sampler(verb, o->sampler, o->seed);
   verb.add_option("--stop", o->stops, "end before this text; may be given several times")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
@@ -96,6 +99,20 @@ Verb add_run(CLI::App& verb) {
   verb.add_flag("!--no-display-prompt", o->display_prompt, "print only what is new");
   verb.add_flag("--print-ids", o->print_ids, "print the new ids as a JSON array instead of text");
   return [o] { return run(*o); };
+}
+
+Verb add_chat(CLI::App& verb) {
+  const auto o = std::make_shared<ChatOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model.threads);
+  verb.add_option("--system", o->system, "system message (also -sys; default: the template's own)");
+  verb.add_option("-p,--prompt", o->first, "first message, before standard input is read");
+  verb.add_option("-n,--n-predict", o->max_tokens, "longest answer, in tokens; -1: as long as it likes")
+      ->check(at_least(-1))
+      ->capture_default_str();
+  add_sampler(verb, o->sampler, o->seed);
+  verb.add_flag("--verbose-prompt", o->verbose_prompt, "print the token ids that are fed");
+  return [o] { return chat(*o); };
 }
 
 Verb add_tokenize(CLI::App& verb) {
@@ -314,6 +331,7 @@ struct VerbEntry {
 
 constexpr VerbEntry kVerbs[] = {
     {"run", "continue a text", add_run},
+    {"chat", "talk with a model, a line at a time", add_chat},
     {"tokenize", "cut a text into tokens", add_tokenize},
     {"detokenize", "put tokens together again", add_detokenize},
     {"logits", "the scores of the next token", add_logits},

@@ -44,6 +44,16 @@ struct RunOptions {
   bool special = false;
 };
 
+struct ChatOptions {
+  ModelOptions model;
+  std::optional<std::string> system;  // not given: the template's own
+  std::optional<std::string> first;   // message, before standard input is read
+  SamplerSettings sampler;
+  std::optional<uint64_t> seed;
+  int max_tokens = -1;  // of an answer
+  bool verbose_prompt = false;
+};
+
 struct TokenizeOptions {
   ModelOptions model;
   TextOptions text;
@@ -145,6 +155,7 @@ struct StoriesOptions {
 
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
+int chat(const ChatOptions& options);
 int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);

@@ -12,14 +12,6 @@
 namespace orrery::cli {
 namespace {
 
-void print_prompt_ids(const Session& session, const std::vector<TokenId>& ids) {
-  std::fprintf(stderr, "prompt: %zu token%s\n", ids.size(), ids.size() == 1 ? "" : "s");
-  for (const TokenId id : ids) {
-    const std::string piece = session.tokenizer ? session.tokenizer->piece_bytes(id, true) : "";
-    std::fprintf(stderr, "%8d  '%s'\n", id, printable(piece).c_str());
-  }
-}
-
 std::string rate(int count, double seconds) {
   std::string text =
       std::to_string(count) + (count == 1 ? " token in " : " tokens in ") + fixed(seconds * 1e3, 1) + " ms";
@@ -83,13 +75,9 @@ int run(const RunOptions& options) {
                  .hint = "give some text with -p"});
   }
   print_banner(*session, options.model);
-  if (options.verbose_prompt) print_prompt_ids(*session, prompt);
+  if (options.verbose_prompt) print_prompt_ids(session->tokenizer.get(), prompt);
 
-  const uint64_t seed = options.seed.value_or(random_seed() % 1'000'000'000);
-  if (options.sampler.temperature > 0) {
-    std::fprintf(stderr, "seed %llu%s\n", static_cast<unsigned long long>(seed), options.seed ? "" : " (drawn)");
-  }
-  Sampler sampler(options.sampler, seed);
+  Sampler sampler = make_sampler(options.sampler, options.seed);
   GenerateOptions generate_options{.max_tokens = options.max_tokens,
                                    .end_tokens = session->checkpoint->vocabulary.end_tokens};
   if (options.ignore_end) {

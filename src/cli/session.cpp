@@ -150,6 +150,22 @@ std::string json_array(const std::vector<TokenId>& ids) {
   return text + "]";
 }
 
+Sampler make_sampler(const SamplerSettings& settings, const std::optional<uint64_t>& seed) {
+  const uint64_t chosen = seed.value_or(random_seed() % 1'000'000'000);
+  if (settings.temperature > 0) {
+    std::fprintf(stderr, "seed %llu%s\n", static_cast<unsigned long long>(chosen), seed ? "" : " (drawn)");
+  }
+  return Sampler(settings, chosen);
+}
+
+void print_prompt_ids(const Tokenizer* tokenizer, std::span<const TokenId> ids) {
+  std::fprintf(stderr, "prompt: %zu token%s\n", ids.size(), ids.size() == 1 ? "" : "s");
+  for (const TokenId id : ids) {
+    const std::string piece = tokenizer != nullptr ? tokenizer->piece_bytes(id, true) : "";
+    std::fprintf(stderr, "%8d  '%s'\n", id, printable(piece).c_str());
+  }
+}
+
 void print(const std::string& text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!is_written || std::fflush(stdout) != 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,17 @@ std::vector<TokenId> parse_ids(const std::string& text);
 // --prompt-ids as they are, else the text encoded. Prints a hint to standard error for a BOS that is there twice.
 std::vector<TokenId> prompt_ids(const Session& session, const TextOptions& options, const EncodeOptions& encode);
 std::string json_array(const std::vector<TokenId>& ids);
+// --verbose-prompt: how many ids are fed, and each with its piece, on standard error.
+void print_prompt_ids(const Tokenizer* tokenizer, std::span<const TokenId> ids);
+
+// With the seed given, else one that is drawn; says which on standard error where anything is drawn at all.
+Sampler make_sampler(const SamplerSettings& settings, const std::optional<uint64_t>& seed);
 
 // Ctrl-C asks to stop; a second one ends the program at once.
 void catch_interrupt();
 bool interrupted();
+// A Ctrl-C counts as answered, and the next one is the first again. To be followed by catch_interrupt().
+void forget_interrupt();
 
 // Writes to standard output at once. Throws Error when nobody takes it.
 void print(const std::string& text);

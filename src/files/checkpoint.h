@@ -42,6 +42,7 @@ struct Checkpoint {
   Vocabulary vocabulary;                            // empty() where the file has none
   std::unordered_map<std::string, Tensor> weights;  // by GGUF's names: "blk.0.attn_q.weight"
   std::vector<double> rope_factors;                 // each frequency is divided by its factor; empty: by 1
+  std::string chat_template;                        // Jinja, whole, as the file has it; empty: a base model
 
   std::string obstacle;  // why it cannot compute, in one sentence; only where weights are not needed or absent
 

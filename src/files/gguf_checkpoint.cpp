@@ -121,6 +121,7 @@ Checkpoint gguf_checkpoint(std::shared_ptr<const MappedFile> file, const LoadOpt
   checkpoint.tensors = gguf.tensors;
   checkpoint.owners.push_back(file);
   checkpoint.vocabulary = gguf_vocabulary(gguf.metadata);
+  checkpoint.chat_template = gguf.metadata.text("tokenizer.chat_template").value_or("");
 
   // A vocabulary can be used whatever the model is.
   try {

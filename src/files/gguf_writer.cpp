@@ -126,6 +126,7 @@ GgufMetadataWriter new_metadata(const Checkpoint& checkpoint, const std::vector<
   metadata.add_uint32(kQuantizationKey, kQuantizationVersion);
   require_family(checkpoint.config.family, checkpoint.path).to_gguf(checkpoint.config, metadata);
   add_vocabulary(checkpoint.vocabulary, metadata);
+  if (!checkpoint.chat_template.empty()) metadata.add_text("tokenizer.chat_template", checkpoint.chat_template);
   return metadata;
 }
 

@@ -42,8 +42,8 @@ struct GgufWriteOptions {
 
 // Weights are streamed row by row; the file appears whole or not at all. A checkpoint that was read from GGUF keeps its
 // metadata to the byte, but for the file type when types change; clear `encoded_metadata` to have it made anew from
-// config and vocabulary. Throws Error for what the family cannot express in GGUF, and for values that a type cannot
-// hold.
+// config, vocabulary and chat template. Throws Error for what the family cannot express in GGUF, and for values that a
+// type cannot hold.
 void write_gguf(const std::string& path, const Checkpoint& checkpoint, const GgufWriteOptions& options = {});
 
 }  // namespace orrery

@@ -47,23 +47,23 @@ Tensor prefill(LanguageModel& model, SequenceState& state, std::span<const Token
   return logits;
 }
 
-Generation generate(LanguageModel& model, std::span<const TokenId> prompt, Sampler& sampler, Kernels& kernels,
-                    Arena& arena, const GenerateOptions& options, const OnToken& on_token,
+Generation generate(LanguageModel& model, SequenceState& state, std::span<const TokenId> prompt, Sampler& sampler,
+                    Kernels& kernels, Arena& arena, const GenerateOptions& options, const OnToken& on_token,
                     const std::function<bool()>& goes_on) {
-  const auto state = model.new_sequence();
+  const auto fresh = prompt.subspan(static_cast<size_t>(state.length()));
   Generation result;
-  result.prompt_tokens = static_cast<int>(prompt.size());
+  result.prompt_tokens = static_cast<int>(fresh.size());
   std::vector<TokenId> text(prompt.begin(), prompt.end());
 
   const double start = seconds_now();
-  Tensor logits = prefill(model, *state, prompt, kernels, arena, goes_on, options.observers);  // [1, vocab]
+  Tensor logits = prefill(model, state, fresh, kernels, arena, goes_on, options.observers);  // [1, vocab]
   const double prefilled = seconds_now();
   result.prompt_seconds = prefilled - start;
 
   result.reason = logits.data == nullptr ? StopReason::asked : StopReason::token_limit;
   while (logits.data != nullptr && static_cast<int>(result.ids.size()) != options.max_tokens) {
     Tensor row = reshape(logits, {logits.shape[1]});  // [vocab]
-    const TokenId next = sampler.sample(row, text, state->length(), kernels);
+    const TokenId next = sampler.sample(row, text, state.length(), kernels);
     result.reason = StopReason::end_token;
     if (contains(options.end_tokens, next)) break;
     result.ids.push_back(next);
@@ -73,13 +73,20 @@ Generation generate(LanguageModel& model, std::span<const TokenId> prompt, Sampl
     result.reason = StopReason::token_limit;
     if (static_cast<int>(result.ids.size()) == options.max_tokens) break;
     result.reason = StopReason::context_full;
-    if (state->length() == model.context_length()) break;
-    logits = prefill(model, *state, std::span(&next, 1), kernels, arena, {}, options.observers);  // [1, vocab]
+    if (state.length() == model.context_length()) break;
+    logits = prefill(model, state, std::span(&next, 1), kernels, arena, {}, options.observers);  // [1, vocab]
     ++result.decode_calls;
   }
   result.decode_seconds = seconds_now() - prefilled;
-  result.final_length = state->length();
+  result.final_length = state.length();
   return result;
+}
+
+Generation generate(LanguageModel& model, std::span<const TokenId> prompt, Sampler& sampler, Kernels& kernels,
+                    Arena& arena, const GenerateOptions& options, const OnToken& on_token,
+                    const std::function<bool()>& goes_on) {
+  const auto state = model.new_sequence();
+  return generate(model, *state, prompt, sampler, kernels, arena, options, on_token, goes_on);
 }
 
 }  // namespace orrery

@@ -24,7 +24,7 @@ struct GenerateOptions {
 struct Generation {
   std::vector<TokenId> ids;  // the new ones
   StopReason reason = StopReason::token_limit;
-  int prompt_tokens = 0;
+  int prompt_tokens = 0;      // computed for the prompt
   int decode_calls = 0;       // forward passes after the prompt
   double prompt_seconds = 0;  // until the first token could be drawn
   double decode_seconds = 0;  // of the calls after it
@@ -40,7 +40,12 @@ using OnToken = std::function<bool(TokenId)>;
 Tensor prefill(LanguageModel& model, SequenceState& state, std::span<const TokenId> tokens, Kernels& kernels,
                Arena& arena, const std::function<bool()>& goes_on = {}, std::span<Observer* const> observers = {});
 
-// Continues `prompt` in a new sequence. `goes_on` is asked before every forward pass.
+// Continues `prompt`, whose first state.length() tokens the state has seen; at least one must be new. `goes_on` is
+// asked before every forward pass.
+Generation generate(LanguageModel& model, SequenceState& state, std::span<const TokenId> prompt, Sampler& sampler,
+                    Kernels& kernels, Arena& arena, const GenerateOptions& options, const OnToken& on_token,
+                    const std::function<bool()>& goes_on = {});
+// The same in a new sequence.
 Generation generate(LanguageModel& model, std::span<const TokenId> prompt, Sampler& sampler, Kernels& kernels,
                     Arena& arena, const GenerateOptions& options, const OnToken& on_token,
                     const std::function<bool()>& goes_on = {});

@@ -16,6 +16,7 @@
 #include "files/tokenizer_json.h"
 #include "learn/bpe_trainer.h"
 #include "support/files.h"
+#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 using namespace orrery;
@@ -131,6 +132,29 @@ TEST_CASE("Qwen3: the ids of llama.cpp's 47 test strings, and 24 languages in th
   CHECK(changed_languages(*qwen) == std::vector<std::string>{"ben", "hin", "tam", "vie"});
   CHECK(qwen->encode("<|im_start|>x<think>", {.parse_special = true}) == std::vector<TokenId>{151644, 87, 151667});
   CHECK(qwen->encode("<think>") == std::vector<TokenId>{151667});  // user-defined
+}
+
+// The ids are those of the npm package @lenml/tokenizers 3.7.2 for the text that Jinja2 3.1.2 makes of the template.
+TEST_CASE("Qwen3: a conversation by its own template") {
+  const auto config = nlohmann::json::parse(data_text("qwen3-tokenizer/tokenizer_config.json"));
+  const ChatTemplate chat_template = recognise_chat_template(config["chat_template"].get<std::string>(), "",
+                                                             config["eos_token"].get<std::string>(), "Qwen3");
+  CHECK(chat_template.name == "ChatML");
+  CHECK_FALSE(chat_template.default_system.has_value());
+  const auto qwen = make_tokenizer(read_tokenizer_json(data_path("qwen3-tokenizer/tokenizer.json")), "Qwen3");
+  const std::vector<ChatMessage> messages = {
+      {ChatRole::system, "Be brief."},
+      {ChatRole::user, "\nWhat is 1+1?"},
+      {ChatRole::assistant, "<think>\nEasy.\n</think>\n\nTwo, \xE4\xBA\x8C."},
+      {ChatRole::user, "And 2+2? "},
+  };
+  const auto parts = chat_template.render(messages, true);
+  const AddedTokens added(qwen->vocabulary());
+  CHECK(encode_chat(*qwen, added, parts) ==
+        std::vector<TokenId>{151644, 8948, 198,   3430, 9814,   13,  151645, 198,   151644, 872,   271, 3838,
+                             374,    220,  16,    10,   16,     30,  151645, 198,   151644, 77091, 198, 11613,
+                             11,     220,  40820, 13,   151645, 198, 151644, 872,   198,    3036,  220, 17,
+                             10,     17,   30,    220,  151645, 198, 151644, 77091, 198});
 }
 
 TEST_CASE("BPE training gives the 243 merges and the vocabulary of the reference") {

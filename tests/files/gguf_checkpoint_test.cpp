@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "files/checkpoint.h"
-#include "support/expect_error.h"
 #include "files/gguf_builder.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "tensor/convert.h"
 

@@ -4,10 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "files/checkpoint.h"
-#include "support/expect_error.h"
 #include "files/gguf_builder.h"
 #include "files/gguf_writer.h"
 #include "files/random_checkpoint.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "text/byte_level_support.h"
 

@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "files/gguf_builder.h"
 #include "files/gguf_writer.h"
 #include "files/random_checkpoint.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 
 using namespace orrery;

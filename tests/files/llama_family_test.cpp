@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "files/checkpoint.h"
-#include "support/expect_error.h"
 #include "files/gguf_builder.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 
 using namespace orrery;

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "files/weight_list.h"
+#include "support/expect_error.h"
 #include "tensor/convert.h"
 
 using namespace orrery;

@@ -67,6 +67,20 @@ TEST_CASE("a prompt that fills the context leaves room for one token, a longer o
   CHECK_THROWS_WITH_AS(f.run({}), doctest::Contains("empty"), Error);
 }
 
+TEST_CASE("a state that has seen the beginning of a prompt goes on from there") {
+  Fixture f;
+  const Generation whole = f.run({.max_tokens = 6});
+  const auto state = f.model.new_sequence();
+  prefill(f.model, *state, std::span(f.prompt).first(2), f.kernels, f.arena);
+  Sampler sampler({.temperature = 0}, 1);
+  const auto on_token = [](TokenId) { return true; };
+  const Generation rest = generate(f.model, *state, f.prompt, sampler, f.kernels, f.arena, {.max_tokens = 6}, on_token);
+  CHECK(rest.ids == whole.ids);
+  CHECK(rest.prompt_tokens == 1);
+  CHECK(rest.final_length == whole.final_length);
+  CHECK(state->length() == rest.final_length);
+}
+
 TEST_CASE("the same seed gives the same text, whatever was computed before") {
   Fixture f;
   const auto first = f.run(

@@ -8,9 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "kernels/reference/reference_kernels.h"
 #include "learn/story_exam_support.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 #include "support/models.h"
 

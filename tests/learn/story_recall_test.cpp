@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "learn/story_exam_support.h"
+#include "support/expect_error.h"
 #include "support/models.h"
 
 using namespace orrery;

@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
+#include "support/expect_error.h"
 #include "support/fake_model.h"
 #include "support/models.h"
 #include "support/vocabulary.h"

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "support/expect_error.h"
 #include "kernels/reference/reference_kernels.h"
+#include "support/expect_error.h"
 #include "support/fake_model.h"
 #include "support/files.h"
 #include "support/models.h"

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "support/expect_error.h"
 #include "files/pre_tokenizations.h"
+#include "support/expect_error.h"
 
 using namespace orrery;
 using namespace orrery::test;
