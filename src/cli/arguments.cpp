@@ -114,22 +114,4 @@ std::vector<std::string> plain_arguments(int argc, const char* const* argv) {
   return result;
 }
 
-std::vector<std::string> with_config_file(std::vector<std::string> arguments, const ReadConfig& read) {
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const bool is_joined = arguments[i].starts_with("--config=");
-    if (!is_joined && (arguments[i] != "--config" || i + 1 == arguments.size())) continue;
-    const std::string path = is_joined ? arguments[i].substr(std::string("--config=").size()) : arguments[i + 1];
-    std::vector<std::string> lines;
-    for (const ConfigLine& line : read(path)) {
-      if (line.values == std::vector<std::string>{"true"}) lines.push_back("--" + line.name);
-      for (const std::string& value : line.values) {
-        if (value != "true") lines.push_back("--" + line.name + "=" + value);
-      }
-    }
-    arguments.insert(arguments.begin() + 1, lines.begin(), lines.end());
-    break;
-  }
-  return arguments;
-}
-
 }  // namespace orrery::cli

@@ -2,7 +2,6 @@
 // several letters behind one dash, values that begin with a dash.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
