@@ -48,16 +48,10 @@ class Reader {
     }
   }
 
-  // Calls `read` with the path of each element of an array.
-  template <class Read>
-  void for_each(const std::string& array, const Read& read) const {
-    for (size_t i = 0; file_.has(array + "/" + std::to_string(i)); ++i) read(array + "/" + std::to_string(i));
-  }
-
   void read_normalizer(const std::string& at) {
     if (!file_.has(at)) return;
     if (type(at) == "Sequence") {
-      for_each(at + "/normalizers", [&](const std::string& step) { read_normalizer(step); });
+      file_.for_each(at + "/normalizers", [&](const std::string& step) { read_normalizer(step); });
     } else if (type(at) == "NFC") {
       vocabulary_.pre_tokenization.nfc = true;
     } else {
@@ -68,7 +62,7 @@ class Reader {
   void read_pre_tokenizer(const std::string& at) {
     const std::string kind = type(at);
     if (kind == "Sequence") {
-      for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
+      file_.for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
       return;
     }
     if (cuts_to_bytes_) refuse(at, "after ByteLevel is not supported");
@@ -122,7 +116,7 @@ class Reader {
 
   void read_tokens() {
     for (const auto& [text, id] : file_.vocabulary) add_token(text, id, PieceKind::normal, "model/vocab");
-    for_each("added_tokens", [&](const std::string& at) {
+    file_.for_each("added_tokens", [&](const std::string& at) {
       for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
         if (file_.flag(at + flag, false)) file_.fail(at + flag, "added tokens of this sort are not supported");
       }
@@ -162,12 +156,12 @@ class Reader {
   void read_post_processor(const std::string& at) {
     if (!file_.has(at) || type(at) == "ByteLevel") return;
     if (type(at) == "Sequence") {
-      for_each(at + "/processors", [&](const std::string& step) { read_post_processor(step); });
+      file_.for_each(at + "/processors", [&](const std::string& step) { read_post_processor(step); });
       return;
     }
     if (type(at) != "TemplateProcessing") refuse(at);
     bool text_is_over = false;
-    for_each(at + "/single", [&](const std::string& step) {
+    file_.for_each(at + "/single", [&](const std::string& step) {
       if (file_.has(step + "/Sequence")) {
         text_is_over = true;
         return;
