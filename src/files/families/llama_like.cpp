@@ -143,6 +143,10 @@ void llama_like_to_gguf(const ModelConfig& config, GgufMetadataWriter& metadata)
   require(config.positions == Positions::rope, "a model with learned positions");
   require(config.activation == Activation::silu, "another activation than SiLU");
   require(config.gated_ffn, "a feed-forward layer without a gate");
+  // Halves can be put side by side when the weights are written; the other way round nobody needs.
+  require(config.rope_layout == RopeLayout::half_split ||
+              find_family(config.family)->gguf_rope_layout == RopeLayout::interleaved,
+          "rotary positions that turn neighbours");
 
   metadata.add_uint32(key("context_length"), config.context_length);
   metadata.add_uint32(key("embedding_length"), config.d_model);
