@@ -11,6 +11,8 @@
 namespace orrery::cli {
 namespace {
 
+constexpr size_t kLongestName = 64;  // of a tensor; longer ones push their row to the right
+
 void line(std::string& text, const std::string& name, const std::string& value) {
   text += "  " + name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') + value + "\n";
 }
@@ -112,13 +114,17 @@ std::string tokenizer_text(const Vocabulary& vocabulary) {
 
 std::string tensors_text(const Checkpoint& checkpoint) {
   std::string text = "Tensors: " + std::to_string(checkpoint.tensors.size()) + "\n";
+  size_t width = 32;  // of the names and the space around them
+  for (const FileTensor& tensor : checkpoint.tensors) {
+    width = std::max(width, std::min(printable(tensor.name).size() + 3, kLongestName));
+  }
   for (const FileTensor& tensor : checkpoint.tensors) {
     std::vector<std::string> shape;
     for (const int64_t extent : tensor.shape) shape.push_back(std::to_string(extent));
     std::string row = "  " + printable(tensor.name);
-    row += std::string(row.size() < 32 ? 32 - row.size() : 1, ' ') + tensor.type;
-    row += std::string(row.size() < 38 ? 38 - row.size() : 1, ' ') + "[" + join(shape, ", ") + "]";
-    row += std::string(row.size() < 56 ? 56 - row.size() : 1, ' ') + bytes_text(tensor.bytes);
+    row += std::string(row.size() < width ? width - row.size() : 1, ' ') + tensor.type;
+    row += std::string(row.size() < width + 6 ? width + 6 - row.size() : 1, ' ') + "[" + join(shape, ", ") + "]";
+    row += std::string(row.size() < width + 24 ? width + 24 - row.size() : 1, ' ') + bytes_text(tensor.bytes);
     text += row + "\n";
   }
   return text;

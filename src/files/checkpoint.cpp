@@ -1,9 +1,11 @@
 #include "files/checkpoint.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "files/folder.h"
 #include "files/gguf.h"
 #include "files/llama2c.h"
 
@@ -38,7 +40,7 @@ std::string shape_text_of(std::span<const int64_t> shape) {
   }
   throw Error({.what = "this is not a model file of a kind known here",
                .where = file.path(),
-               .expected = "GGUF or a llama2.c .bin"});
+               .expected = "GGUF, a llama2.c .bin, or the folder of a model"});
 }
 
 }  // namespace
@@ -72,6 +74,8 @@ const Tensor& Checkpoint::weight(const std::string& name, std::initializer_list<
 }
 
 Checkpoint load_checkpoint(const std::string& path, const LoadOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return folder_checkpoint(path, options);
   auto file = std::make_shared<const MappedFile>(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   if (text.starts_with("GGUF")) return gguf_checkpoint(std::move(file), options);

@@ -35,7 +35,7 @@ struct WeightCopy {
 
 struct Checkpoint {
   std::string path;
-  std::string format;  // "GGUF v3", "llama2.c v0"
+  std::string format;  // "GGUF v3", "llama2.c v0", "Hugging Face folder"
   uint64_t file_bytes = 0;
 
   ModelConfig config;
@@ -49,6 +49,7 @@ struct Checkpoint {
   // Key and value as text for people, in the file's order: long values are cut, of long arrays the first elements
   // stand.
   std::vector<std::pair<std::string, std::string>> metadata;
+  // Of a folder: config.json by paths.
   // GGUF only, beside `metadata`: each value as the file encodes it, so that write_gguf can write it again.
   std::vector<std::span<const std::byte>> encoded_metadata;
   std::vector<FileTensor> tensors;
@@ -68,8 +69,9 @@ struct LoadOptions {
   bool needs_weights = true;
 };
 
-// Reads any format we know, told apart by content, not by name. Throws Error for a missing, broken or unsupported
-// file. A GGUF without weights loads (config may be empty then); Checkpoint::weight complains when they are asked for.
+// Reads any format we know, told apart by content, not by name; a folder as Hugging Face has them. Throws Error for a
+// missing, broken or unsupported file. A GGUF without weights loads (config may be empty then); Checkpoint::weight
+// complains when they are asked for.
 Checkpoint load_checkpoint(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace orrery

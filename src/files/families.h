@@ -1,13 +1,18 @@
-// The model families we know. One file each in families/ says what a family is called and under which keys the formats
-// keep its values; nothing about families stands elsewhere. Adding one: write its file, name it in registry.cpp.
+// The model families we know. One file each in families/ says what a family is called and under which keys and names
+// the formats keep its values and weights; nothing about families stands elsewhere. Adding one: write its file, name it
+// in registry.cpp.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/model_config.h"
 #include "files/gguf.h"
 #include "files/gguf_writer.h"
+#include "files/json_values.h"
 
 namespace orrery {
 
@@ -19,12 +24,56 @@ struct Family {
   ModelConfig (*from_gguf)(const GgufFile& file);
   // The keys that from_gguf reads. Throws Error for a config that the family cannot express.
   void (*to_gguf)(const ModelConfig& config, GgufMetadataWriter& metadata);
+  // In which order GGUF has the rows of q and k. Weights that turn halves are put in order when they are written.
+  RopeLayout gguf_rope_layout = RopeLayout::interleaved;
+  bool gguf_fuses_qkv = false;  // blk.0.attn_qkv is attn_q, attn_k and attn_v, one below the other
+};
+
+// What a weight is called in a folder, without ".weight" or ".bias" at the end.
+struct FolderName {
+  std::string_view ours;    // "attn_q", without "blk.0." in front
+  std::string_view theirs;  // "self_attn.q_proj", without the layer in front
+  int part = 0;             // which of the `n_parts` equal parts of their rows
+  int n_parts = 1;
+};
+
+// A folder's config.json, and whether it has a weight (by our name: "blk.0.attn_q.bias").
+struct FolderModel {
+  const JsonValues& config;
+  std::function<bool(const std::string& weight)> has_weight;
+};
+
+// How the folders of one model_type are written.
+struct FolderLayout {
+  std::string_view model_type;  // in config.json
+  // Throws Error as Family::from_gguf does.
+  ModelConfig (*config)(const FolderModel& model);
+  // What Checkpoint::rope_factors shall be; nullptr: empty. Called with a config that check() has seen.
+  std::vector<double> (*rope_factors)(const JsonValues& file, const ModelConfig& config) = nullptr;
+
+  std::string_view prefix;  // of all names but the head's; files that leave it out are understood
+  std::string_view layers;  // before the number of a layer: "layers."
+  std::span<const FolderName> outer;
+  std::span<const FolderName> block;
+  std::string_view head = "lm_head";
+  bool blocks_are_transposed = false;         // their matrices are [in, out]
+  std::span<const std::string_view> ignored;  // ends of the names of tensors that are no weights
 };
 
 extern const Family kLlamaFamily;  // families/llama.cpp
+extern const FolderLayout kLlamaFolder;
+extern const FolderLayout kMistralFolder;  // families/mistral.cpp
+extern const Family kQwen2Family;          // families/qwen2.cpp
+extern const FolderLayout kQwen2Folder;
+extern const Family kQwen3Family;  // families/qwen3.cpp
+extern const FolderLayout kQwen3Folder;
+extern const Family kGpt2Family;  // families/gpt2.cpp
+extern const FolderLayout kGpt2Folder;
+extern const FolderLayout kMinGptFolder;
 
 const Family* find_family(std::string_view name);  // nullptr for one that we do not know
 // Throws Error that names it and lists the ones we know.
 const Family& require_family(std::string_view name, const std::string& where);
+const FolderLayout& require_folder_layout(std::string_view model_type, const std::string& where);
 
 }  // namespace orrery

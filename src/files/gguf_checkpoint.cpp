@@ -32,9 +32,10 @@ std::string part_of_block(const std::string& name, int n_layers) {
 }
 
 // A tensor of a block that the family does not use would change what the model computes: better none than a wrong one.
-void refuse_unused_block_tensors(const Checkpoint& checkpoint) {
+void refuse_unused_block_tensors(const Checkpoint& checkpoint, const Family& family) {
   std::unordered_set<std::string> used;
   for (const NamedShape& weight : block_weight_shapes(checkpoint.config)) used.insert(weight.name);
+  if (family.gguf_fuses_qkv) used.insert({"attn_qkv.weight", "attn_qkv.bias"});
   for (const FileTensor& tensor : checkpoint.tensors) {
     if (!tensor.name.starts_with(kBlockStart)) continue;
     if (used.contains(part_of_block(tensor.name, checkpoint.config.n_layers))) continue;
@@ -44,7 +45,30 @@ void refuse_unused_block_tensors(const Checkpoint& checkpoint) {
   }
 }
 
-void add_weights(const MappedFile& file, Checkpoint& checkpoint) {
+// Queries, keys and values that stand one below the other: three views of one tensor.
+void add_fused(const FileTensor& tensor, DType dtype, const std::byte* data, Checkpoint& checkpoint) {
+  const ModelConfig& config = checkpoint.config;
+  const int64_t rows = config.q_dim() + 2 * int64_t{config.kv_dim()};
+  if (tensor.shape.empty() || tensor.shape.front() != rows) {
+    throw Error({.what = "the weight has another shape than the model says",
+                 .where = tensor_place(checkpoint, tensor),
+                 .expected = std::to_string(rows) + " rows",
+                 .found = std::to_string(tensor.shape.empty() ? 0 : tensor.shape.front())});
+  }
+  const size_t name = tensor.name.find("attn_qkv");
+  const std::pair<const char*, int64_t> parts[] = {
+      {"attn_q", config.q_dim()}, {"attn_k", config.kv_dim()}, {"attn_v", config.kv_dim()}};
+  for (const auto& [part_name, part_rows] : parts) {
+    FileTensor part = tensor;
+    part.name.replace(name, std::string_view("attn_qkv").size(), part_name);
+    part.shape.front() = part_rows;
+    part.bytes = tensor.bytes / static_cast<uint64_t>(rows) * static_cast<uint64_t>(part_rows);
+    add_mapped_weight(part, dtype, data, checkpoint);
+    data += part.bytes;
+  }
+}
+
+void add_weights(const MappedFile& file, const Family& family, Checkpoint& checkpoint) {
   for (const FileTensor& tensor : checkpoint.tensors) {
     const auto dtype = weight_dtype(tensor.type);
     if (!dtype) {
@@ -53,7 +77,13 @@ void add_weights(const MappedFile& file, Checkpoint& checkpoint) {
                    .expected = supported_weight_types(),
                    .hint = "fetch the model in one of these types"});
     }
-    add_mapped_weight(tensor, *dtype, file.bytes().data() + tensor.offset, checkpoint);
+    const std::byte* data = file.bytes().data() + tensor.offset;
+    const bool is_fused = family.gguf_fuses_qkv && tensor.name.find(".attn_qkv.") != std::string::npos;
+    if (is_fused) {
+      add_fused(tensor, *dtype, data, checkpoint);
+    } else {
+      add_mapped_weight(tensor, *dtype, data, checkpoint);
+    }
   }
 }
 
@@ -101,8 +131,9 @@ void read_config(const GgufFile& file, Checkpoint& checkpoint) {
 void read_model(const GgufFile& gguf, const MappedFile& file, Checkpoint& checkpoint) {
   read_config(gguf, checkpoint);
   if (gguf.tensors.empty()) return;
-  refuse_unused_block_tensors(checkpoint);
-  add_weights(file, checkpoint);
+  const Family& family = require_family(checkpoint.config.family, checkpoint.path);
+  refuse_unused_block_tensors(checkpoint, family);
+  add_weights(file, family, checkpoint);
   read_rope_factors(checkpoint);
 }
 

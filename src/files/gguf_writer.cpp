@@ -9,6 +9,7 @@
 #include "files/families.h"
 #include "files/ggml_type.h"
 #include "files/pre_tokenizations.h"
+#include "files/rope_rows.h"
 #include "files/row_writer.h"
 
 namespace orrery {
@@ -23,8 +24,20 @@ constexpr const char* kRopeFactorsName = "rope_freqs.weight";
 
 struct PlannedTensor {
   std::string name;
-  Tensor weight;
+  std::vector<Tensor> parts;  // one below the other
   DType type;
+  bool is_interleaved = false;  // its rows are put in the order of RopeLayout::interleaved
+
+  int64_t elements() const {
+    int64_t sum = 0;
+    for (const Tensor& part : parts) sum += n_elements(part);
+    return sum;
+  }
+  int64_t rows() const {
+    int64_t sum = 0;
+    for (const Tensor& part : parts) sum += part.shape[0];
+    return sum;
+  }
 };
 
 // The order of the file that the checkpoint came from, then whatever else it has, by name.
@@ -46,7 +59,7 @@ std::vector<PlannedTensor> plan(const Checkpoint& checkpoint, const GgufWriteOpt
   if (!rope_factors.empty() && checkpoint.find_weight(kRopeFactorsName) == nullptr) {
     const Tensor factors = make_tensor(kRopeFactorsName, DType::F32, {static_cast<int64_t>(rope_factors.size())},
                                        reinterpret_cast<std::byte*>(rope_factors.data()));
-    planned.push_back({kRopeFactorsName, factors, DType::F32});
+    planned.push_back({kRopeFactorsName, {factors}, DType::F32});
   }
   for (const std::string& name : names_in_order(checkpoint)) {
     const Tensor& weight = checkpoint.weights.at(name);
@@ -57,17 +70,67 @@ std::vector<PlannedTensor> plan(const Checkpoint& checkpoint, const GgufWriteOpt
                    .where = "tensor " + name,
                    .expected = supported_weight_types()});
     }
-    planned.push_back({name, weight, type});
+    planned.push_back({name, {weight}, type});
   }
   return planned;
 }
 
-uint64_t planned_bytes(const PlannedTensor& tensor) { return bytes_of(tensor.type, n_elements(tensor.weight)); }
+bool is_part(const std::string& name, std::string_view part) {
+  return name.starts_with("blk.") && name.find("." + std::string(part) + ".") != std::string::npos;
+}
+
+// For families that have q, k and v in one tensor.
+std::vector<PlannedTensor> fused(const std::vector<PlannedTensor>& planned) {
+  std::map<std::string, const PlannedTensor*> by_name;
+  for (const PlannedTensor& tensor : planned) by_name.emplace(tensor.name, &tensor);
+  std::vector<PlannedTensor> result;
+  for (const PlannedTensor& tensor : planned) {
+    if (is_part(tensor.name, "attn_k") || is_part(tensor.name, "attn_v")) continue;
+    result.push_back(tensor);
+    if (!is_part(tensor.name, "attn_q")) continue;
+    PlannedTensor& whole = result.back();
+    const size_t letter = tensor.name.find("attn_q") + std::string_view("attn_").size();
+    whole.name.replace(letter, 1, "qkv");
+    for (const char* other : {"k", "v"}) {
+      std::string name = tensor.name;
+      const auto found = by_name.find(name.replace(letter, 1, other));
+      if (found == by_name.end()) throw Error({.what = "the weight is missing", .where = "tensor " + name});
+      whole.parts.push_back(found->second->parts.front());
+    }
+  }
+  return result;
+}
+
+// As GGUF wants it of this family.
+std::vector<PlannedTensor> arranged(std::vector<PlannedTensor> planned, const ModelConfig& config) {
+  const Family* family = find_family(config.family);
+  if (family == nullptr) return planned;
+  if (config.positions == Positions::rope && config.rope_layout == RopeLayout::half_split &&
+      family->gguf_rope_layout == RopeLayout::interleaved) {
+    for (PlannedTensor& tensor : planned) {
+      tensor.is_interleaved = is_part(tensor.name, "attn_q") || is_part(tensor.name, "attn_k");
+    }
+  }
+  return family->gguf_fuses_qkv ? fused(planned) : planned;
+}
+
+uint64_t planned_bytes(const PlannedTensor& tensor) { return bytes_of(tensor.type, tensor.elements()); }
+
+void write_parts(const PlannedTensor& tensor, const ModelConfig& config, OutputFile& file) {
+  for (Tensor part : tensor.parts) {
+    std::vector<std::byte> rows;
+    if (tensor.is_interleaved) {
+      rows = interleaved_rows(part, config);
+      part.data = rows.data();
+    }
+    write_rows(tensor.name, part, tensor.type, file);
+  }
+}
 
 // general.file_type: the type that most of the weights have.
 uint32_t file_type(const std::vector<PlannedTensor>& planned) {
   std::map<DType, uint64_t> elements;
-  for (const PlannedTensor& tensor : planned) elements[tensor.type] += static_cast<uint64_t>(n_elements(tensor.weight));
+  for (const PlannedTensor& tensor : planned) elements[tensor.type] += static_cast<uint64_t>(tensor.elements());
   const auto most = std::ranges::max_element(elements, {}, [](const auto& entry) { return entry.second; });
   switch (most == elements.end() ? DType::F32 : most->first) {
     case DType::F16: return 1;
@@ -161,10 +224,10 @@ void write_tensor_list(const std::vector<PlannedTensor>& planned, OutputFile& fi
   uint64_t offset = 0;
   for (const PlannedTensor& tensor : planned) {
     write_text(file, tensor.name);
-    write_number(file, static_cast<uint32_t>(tensor.weight.n_dims));
-    for (int i = tensor.weight.n_dims - 1; i >= 0; --i) {
-      write_number(file, static_cast<uint64_t>(tensor.weight.shape[i]));
-    }
+    const Tensor& first = tensor.parts.front();
+    write_number(file, static_cast<uint32_t>(first.n_dims));
+    for (int i = first.n_dims - 1; i > 0; --i) write_number(file, static_cast<uint64_t>(first.shape[i]));
+    write_number(file, static_cast<uint64_t>(tensor.rows()));
     write_number(file, ggml_type(tensor.type).id);
     write_number(file, offset);
     offset += planned_bytes(tensor);
@@ -179,9 +242,9 @@ void write_gguf(const std::string& path, const Checkpoint& checkpoint, const Ggu
     throw Error({.what = "the model cannot be written: " + checkpoint.obstacle});
   }
   std::vector<float> rope_factors(checkpoint.rope_factors.begin(), checkpoint.rope_factors.end());
-  const std::vector<PlannedTensor> planned = plan(checkpoint, options, rope_factors);
-  const bool types_change =
-      std::ranges::any_of(planned, [](const PlannedTensor& tensor) { return tensor.type != tensor.weight.dtype; });
+  const std::vector<PlannedTensor> planned = arranged(plan(checkpoint, options, rope_factors), checkpoint.config);
+  const bool types_change = std::ranges::any_of(
+      planned, [](const PlannedTensor& tensor) { return tensor.type != tensor.parts.front().dtype; });
   GgufMetadataWriter metadata = checkpoint.encoded_metadata.empty() ? new_metadata(checkpoint, planned)
                                                                     : kept_metadata(checkpoint, planned, types_change);
   if (options.add_metadata) options.add_metadata(metadata);
@@ -194,7 +257,7 @@ void write_gguf(const std::string& path, const Checkpoint& checkpoint, const Ggu
   write_tensor_list(planned, file);
   for (const PlannedTensor& tensor : planned) {
     file.pad_to(kDefaultAlignment);
-    write_rows(tensor.name, tensor.weight, tensor.type, file);
+    write_parts(tensor, checkpoint.config, file);
   }
   file.pad_to(kDefaultAlignment);
   file.commit();

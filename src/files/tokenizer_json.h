@@ -1,5 +1,5 @@
 // tokenizer.json of Hugging Face's tokenizers (https://huggingface.co/docs/tokenizers), as far as it is about
-// byte-level BPE.
+// byte-level BPE or, where it has byte pieces to fall back on, SentencePiece's.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@ namespace orrery {
 
 // Reads model, added tokens and what goes on before and after. Which tokens begin and end a text is said here only
 // where the post-processor adds them; else the caller must set `bos` and `end_tokens` from the model's other files.
+// SentencePiece's BPE comes with merges, which decide, and scores made of them for files that have no merges.
 // Throws Error for a broken file, and for anything that would give other ids than Hugging Face's tokenizers give.
 Vocabulary read_tokenizer_json(const std::string& path);
 

@@ -11,6 +11,7 @@ namespace {
 
 // How much larger than the number of tokens an id may be: some files leave gaps.
 constexpr size_t kMaxGaps = 1 << 16;
+constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581
 
 // Makes a vocabulary of what the file says, or refuses it.
 class Reader {
@@ -18,12 +19,14 @@ class Reader {
   explicit Reader(const TokenizerJson& file) : file_(file) {}
 
   Vocabulary read() {
-    vocabulary_.model = "gpt2";
+    is_sentencepiece_ = file_.flag("model/byte_fallback", false);
+    vocabulary_.model = is_sentencepiece_ ? "llama" : "gpt2";
     vocabulary_.add_bos = vocabulary_.add_space_prefix = false;
     check_model();
     read_normalizer("normalizer");
     if (file_.has("pre_tokenizer")) read_pre_tokenizer("pre_tokenizer");
-    if (!cuts_to_bytes_) file_.fail("pre_tokenizer", "only byte-level BPE is supported, and this is not about bytes");
+    if (!is_sentencepiece_ && !cuts_to_bytes_)
+      file_.fail("pre_tokenizer", "this is neither byte-level BPE nor SentencePiece's: it is not about bytes");
     vocabulary_.pre_tokenization.ignore_merges = file_.flag("model/ignore_merges", false);
     vocabulary_.pre_tokenization.name = name_of(vocabulary_.pre_tokenization);
     read_tokens();
@@ -42,22 +45,17 @@ class Reader {
   void check_model() const {
     const std::string model = file_.text("model/type", "BPE");
     if (model != "BPE") refuse("model");
-    if (file_.flag("model/byte_fallback", false)) file_.fail("model", "SentencePiece's BPE is not supported");
     for (const char* key : {"model/continuing_subword_prefix", "model/end_of_word_suffix"}) {
       if (!file_.text(key).empty()) file_.fail(key, "marks on pieces are not supported", file_.text(key));
     }
   }
 
-  // Calls `read` with the path of each element of an array.
-  template <class Read>
-  void for_each(const std::string& array, const Read& read) const {
-    for (size_t i = 0; file_.has(array + "/" + std::to_string(i)); ++i) read(array + "/" + std::to_string(i));
-  }
-
   void read_normalizer(const std::string& at) {
     if (!file_.has(at)) return;
     if (type(at) == "Sequence") {
-      for_each(at + "/normalizers", [&](const std::string& step) { read_normalizer(step); });
+      file_.for_each(at + "/normalizers", [&](const std::string& step) { read_normalizer(step); });
+    } else if (is_sentencepiece_) {
+      read_space(at);
     } else if (type(at) == "NFC") {
       vocabulary_.pre_tokenization.nfc = true;
     } else {
@@ -65,12 +63,32 @@ class Reader {
     }
   }
 
+  // SentencePiece's pieces write a space as U+2581, and one is put before a text or not.
+  void read_space(const std::string& at) {
+    if (type(at) == "Prepend" && file_.text(at + "/prepend") == kSpace) {
+      vocabulary_.add_space_prefix = true;
+    } else if (type(at) != "Replace" || file_.text(at + "/pattern/String") != " " ||
+               file_.text(at + "/content") != kSpace) {
+      refuse(at, "in a SentencePiece vocabulary is not supported");
+    }
+  }
+
+  void read_metaspace(const std::string& at) {
+    const std::string scheme = file_.text(at + "/prepend_scheme", "always");
+    if (type(at) != "Metaspace" || file_.text(at + "/replacement") != kSpace || file_.flag(at + "/split", true) ||
+        (scheme != "always" && scheme != "never")) {
+      refuse(at, "of this sort in a SentencePiece vocabulary is not supported");
+    }
+    vocabulary_.add_space_prefix = scheme == "always";
+  }
+
   void read_pre_tokenizer(const std::string& at) {
     const std::string kind = type(at);
     if (kind == "Sequence") {
-      for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
+      file_.for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
       return;
     }
+    if (is_sentencepiece_) return read_metaspace(at);
     if (cuts_to_bytes_) refuse(at, "after ByteLevel is not supported");
     std::vector<std::string>& patterns = vocabulary_.pre_tokenization.patterns;
     if (kind == "Split") {
@@ -121,8 +139,11 @@ class Reader {
   }
 
   void read_tokens() {
-    for (const auto& [text, id] : file_.vocabulary) add_token(text, id, PieceKind::normal, "model/vocab");
-    for_each("added_tokens", [&](const std::string& at) {
+    for (const auto& [text, id] : file_.vocabulary) {
+      const bool is_byte = is_sentencepiece_ && text.size() == 6 && text.starts_with("<0x") && text.ends_with('>');
+      add_token(text, id, is_byte ? PieceKind::byte : PieceKind::normal, "model/vocab");
+    }
+    file_.for_each("added_tokens", [&](const std::string& at) {
       for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
         if (file_.flag(at + flag, false)) file_.fail(at + flag, "added tokens of this sort are not supported");
       }
@@ -151,6 +172,23 @@ class Reader {
     vocabulary_.storage = storage;
     vocabulary_.kinds = std::move(kinds_);
     vocabulary_.scores.assign(vocabulary_.pieces.size(), 0);
+    if (is_sentencepiece_) derive_scores();
+  }
+
+  // For files that know scores and no merges: a piece has the rank of the first merge that makes it. Those that no
+  // merge makes come last.
+  void derive_scores() {
+    const size_t n = file_.merges.size();
+    for (size_t id = 0; id < texts_.size(); ++id) {
+      if (vocabulary_.kinds[id] == PieceKind::normal) vocabulary_.scores[id] = -static_cast<float>(n + id);
+    }
+    for (size_t rank = n; rank-- > 0;) {
+      std::string joined = file_.merges[rank];
+      if (const size_t space = joined.find(' '); space != std::string::npos) joined.erase(space, 1);
+      if (const auto made = ids_.find(joined); made != ids_.end()) {
+        vocabulary_.scores[static_cast<size_t>(made->second)] = -static_cast<float>(rank);
+      }
+    }
   }
 
   TokenId id_of(const std::string& text, const std::string& where) const {
@@ -162,12 +200,12 @@ class Reader {
   void read_post_processor(const std::string& at) {
     if (!file_.has(at) || type(at) == "ByteLevel") return;
     if (type(at) == "Sequence") {
-      for_each(at + "/processors", [&](const std::string& step) { read_post_processor(step); });
+      file_.for_each(at + "/processors", [&](const std::string& step) { read_post_processor(step); });
       return;
     }
     if (type(at) != "TemplateProcessing") refuse(at);
     bool text_is_over = false;
-    for_each(at + "/single", [&](const std::string& step) {
+    file_.for_each(at + "/single", [&](const std::string& step) {
       if (file_.has(step + "/Sequence")) {
         text_is_over = true;
         return;
@@ -186,6 +224,7 @@ class Reader {
 
   const TokenizerJson& file_;
   Vocabulary vocabulary_;
+  bool is_sentencepiece_ = false;
   bool cuts_to_bytes_ = false;
   std::unordered_map<std::string, int64_t> ids_;
   std::vector<std::string> texts_;  // by id

@@ -24,22 +24,26 @@ size_t element_alignment(DType dtype) {
 void add_mapped_weight(const FileTensor& tensor, DType dtype, const std::byte* data, Checkpoint& checkpoint) {
   // A Tensor can be written to, weights are not: nothing in Orrery writes to what it got from a Checkpoint.
   auto* bytes = const_cast<std::byte*>(data);
-  const bool is_narrow_vector = tensor.shape.size() == 1 && dtype != DType::F32;
+  const bool is_vector = tensor.shape.size() == 1 && dtype != DType::F32;
+  const bool changes = is_vector || dtype == DType::F64;
   const bool is_misaligned = reinterpret_cast<uintptr_t>(data) % element_alignment(dtype) != 0;
   Tensor weight = make_tensor(tensor.name, dtype, tensor.shape, bytes);
-  if (is_narrow_vector || is_misaligned) {
-    if (is_narrow_vector) weight.dtype = DType::F32;
+  if (changes || is_misaligned) {
+    if (changes) weight.dtype = DType::F32;
     const size_t size = n_bytes(weight);
     const std::shared_ptr<std::byte[]> copy(new std::byte[size]);
-    if (is_narrow_vector) {
-      convert_row(dtype, data, DType::F32, copy.get(), tensor.shape[0]);
+    if (changes) {
+      convert_row(dtype, data, DType::F32, copy.get(), n_elements(weight));
     } else {
       std::memcpy(copy.get(), data, size);
     }
     weight.data = copy.get();
     checkpoint.owners.push_back(copy);
-    checkpoint.copies.push_back(
-        {tensor.name, is_narrow_vector ? "norms and biases are widened to F32" : "misaligned in the file", size});
+    checkpoint.copies.push_back({tensor.name,
+                                 dtype == DType::F64 ? "narrowed from F64 to F32"
+                                 : changes           ? "norms and biases are widened to F32"
+                                                     : "misaligned in the file",
+                                 size});
   }
   checkpoint.weights.insert_or_assign(tensor.name, weight);
 }

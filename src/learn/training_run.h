@@ -29,7 +29,7 @@ struct RunSettings {
   DType type = DType::F32;            // of the matrices in the model file; training is in F32
   int64_t save_every = 250;           // steps from one validation and saving to the next
   int64_t validation_tokens = 65536;  // of the held-out text, from its beginning, about; 0: all
-  double floor = 0;  // a loss that no model can pass, for the figure; 0: unknown
+  double floor = 0;                   // a loss that no model can pass, for the figure; 0: unknown
   double peak_flops = 0;              // of this machine, per second, for `utilization`; 0: unknown
 };
 

@@ -23,13 +23,16 @@ int byte_value(std::string_view piece) {
 }  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(Vocabulary vocabulary, const std::string& where)
-    : Bpe(std::move(vocabulary), where), pieces_(vocabulary_.pieces, vocabulary_.pieces.size()) {
+    : Bpe(std::move(vocabulary), where),
+      pieces_(vocabulary_.pieces, vocabulary_.pieces.size()),
+      merges_(vocabulary_.merges, vocabulary_.merges.size()) {
   const auto nan = std::ranges::find_if(vocabulary_.scores, [](float score) { return std::isnan(score); });
   if (nan != vocabulary_.scores.end()) {
     throw Error({.what = "the score of piece " + std::to_string(nan - vocabulary_.scores.begin()) + " is not a number",
                  .where = where});
   }
   index_pieces(where);
+  index_merges(where);
 }
 
 void SentencePieceTokenizer::index_pieces(const std::string& where) {
@@ -49,6 +52,20 @@ void SentencePieceTokenizer::index_pieces(const std::string& where) {
     } else if (!stands_as_it_is(vocabulary_.kinds[i])) {
       pieces_.add(id);
     }
+  }
+}
+
+void SentencePieceTokenizer::index_merges(const std::string& where) {
+  for (size_t rank = 0; rank < vocabulary_.merges.size(); ++rank) {
+    std::string joined(vocabulary_.merges[rank]);
+    const size_t space = joined.find(' ');
+    if (space != std::string::npos) joined.erase(space, 1);
+    if (space == std::string::npos || pieces_.find(joined) == kNoToken) {
+      throw Error({.what = "merge " + std::to_string(rank) + " does not make a piece of two",
+                   .where = where,
+                   .found = std::string(vocabulary_.merges[rank])});
+    }
+    merges_.add(static_cast<TokenId>(rank));
   }
 }
 
@@ -94,7 +111,10 @@ void SentencePieceTokenizer::cut_characters(std::string_view text, Chain& chain)
 std::optional<Bpe::Merge> SentencePieceTokenizer::find_merge(std::string_view left, std::string_view right) const {
   const TokenId id = pieces_.find({left.data(), left.size() + right.size()});
   if (id == kNoToken) return std::nullopt;
-  return Merge{vocabulary_.scores[id], id};
+  if (vocabulary_.merges.empty()) return Merge{vocabulary_.scores[id], id};
+  const TokenId rank = merges_.find(std::string(left).append(" ").append(right));
+  if (rank == kNoToken) return std::nullopt;
+  return Merge{static_cast<double>(-rank), id};
 }
 
 // The id of a symbol; where it has no piece, its bytes or the unknown token.

@@ -2,6 +2,9 @@
 // into characters; neighbours may merge that form a piece together, at the score of that piece. The ids are those of
 // llama.cpp and SentencePiece. Where the two differ, or lose something:
 //
+// - Where the vocabulary has merges, they say what merges with what and what comes first, as in Hugging Face's
+//   tokenizers. Scores alone decide nearly always the same; not where a run of the same sign can be cut in several
+//   ways.
 // - Added tokens are found first (text/added_tokens.h), as SentencePiece does it.
 // - The dummy prefix, a space, is put before every stretch of text between added tokens (llama.cpp), not only before
 //   the first one (SentencePiece). Never before an added token, never in an empty text.
@@ -24,7 +27,8 @@ namespace orrery {
 
 class SentencePieceTokenizer : public Bpe {
  public:
-  // Throws Error when the vocabulary contradicts itself. Of pieces that are there twice, the first is used.
+  // Throws Error when the vocabulary contradicts itself, and for a merge that does not make a piece. Of pieces that are
+  // there twice, the first is used.
   SentencePieceTokenizer(Vocabulary vocabulary, const std::string& where);
 
   std::string piece_bytes(TokenId id, bool show_special = false) const override;
@@ -32,6 +36,7 @@ class SentencePieceTokenizer : public Bpe {
 
  private:
   void index_pieces(const std::string& where);
+  void index_merges(const std::string& where);
   bool has_byte_pieces(std::string_view bytes) const;
   void cut_characters(std::string_view text, Chain& chain) const;
 
@@ -42,6 +47,7 @@ class SentencePieceTokenizer : public Bpe {
   std::string name_of_symbols() const override { return "characters"; }
 
   PieceTable pieces_;  // those that text is made of: normal and unused ones
+  PieceTable merges_;  // by their text, "a b"; what it finds is their place in the list
   std::array<TokenId, 256> byte_pieces_;
 };
 

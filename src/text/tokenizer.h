@@ -40,7 +40,7 @@ struct Vocabulary {
   std::vector<std::string_view> pieces;
   std::vector<float> scores;
   std::vector<PieceKind> kinds;
-  std::vector<std::string_view> merges;  // byte-level BPE: two pieces with a space between, what merges first first
+  std::vector<std::string_view> merges;  // two pieces with a space between, what merges first first
   PreTokenization pre_tokenization;      // byte-level BPE
   TokenId bos = kNoToken;
   TokenId unknown = kNoToken;

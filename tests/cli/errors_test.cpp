@@ -55,7 +55,7 @@ TEST_CASE("help and version are no faults") {
 TEST_CASE("input at fault: status 1, one line") {
   const TemporaryFolder folder;
   check_refused({"run", folder / "none.gguf"}, 1, "No such file");
-  check_refused({"run", folder / ""}, 1, "not a regular file");
+  check_refused({"run", folder / ""}, 1, "no config.json");
   check_refused({"run", write_file(folder / "empty.gguf", "")}, 1, "empty");
   check_refused({"run", write_file(folder / "text.gguf", "Once upon a time there was a file that was no model.\n")}, 1,
                 "text.gguf");

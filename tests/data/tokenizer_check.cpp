@@ -157,6 +157,29 @@ TEST_CASE("Qwen3: a conversation by its own template") {
                              10,     17,   30,    220,  151645, 198, 151644, 77091, 198});
 }
 
+TEST_CASE("Mistral: the folder's tokenizer, and 24 languages unchanged") {
+  const Loaded mistral = load_tokenizer("mistral-tokenizer");
+  const Vocabulary& vocabulary = mistral.checkpoint.vocabulary;
+  CHECK(vocabulary.pieces.size() == 32'000);
+  CHECK(vocabulary.bos == 1);
+  CHECK(vocabulary.add_bos);
+  CHECK(vocabulary.add_space_prefix);
+  // Known ids of this vocabulary; BOS comes from the post-processor.
+  CHECK(mistral.tokenizer->encode("Hello") == std::vector<TokenId>{1, 22557});
+  CHECK(mistral.tokenizer->encode("Hello, world!", {.bos = false}) == std::vector<TokenId>{22557, 28725, 1526, 28808});
+  CHECK(changed_languages(*mistral.tokenizer).empty());
+
+  // Without the merges, by the scores that stand for them: the same on any usual text.
+  Vocabulary scored = vocabulary;
+  scored.merges.clear();
+  const auto by_score = make_tokenizer(scored, "Mistral by scores");
+  for (const char* language : {"eng", "deu_1901", "hin", "jpn", "rus"}) {
+    CAPTURE(std::string(language));
+    const std::string text = data_text("udhr/" + std::string(language) + ".txt");
+    CHECK(by_score->encode(text) == mistral.tokenizer->encode(text));
+  }
+}
+
 TEST_CASE("BPE training gives the 243 merges and the vocabulary of the reference") {
   const std::string text = data_text("bpe-training/corpus.en");
   const std::string_view view = text;

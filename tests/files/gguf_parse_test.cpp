@@ -131,6 +131,6 @@ TEST_CASE_FIXTURE(Fixture, "files of other kinds are told apart by content") {
   CHECK_ERROR(load("G"), "not a model file");
   CHECK_ERROR(load("GGUF"), "ends too early");
   CHECK_ERROR(load(""), "empty");
-  CHECK_ERROR(load_checkpoint(folder / ""), "not a regular file");
+  CHECK_ERROR(load_checkpoint(folder / ""), "no config.json");
   CHECK_ERROR(load_checkpoint(folder / "none.gguf"), "none.gguf", "cannot open");
 }

@@ -42,13 +42,18 @@ TEST_CASE_FIXTURE(Fixture, "llama: keys that must be there are asked for by name
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "llama: a window bounds the context, up to where it changes nothing") {
+  CHECK(load(tiny_llama()).config.context_length == 8);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.context_length == 4);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 9)).config.context_length == 8);
+}
+
 TEST_CASE_FIXTURE(Fixture, "llama: what a file may ask for and we lack is refused by name") {
   const auto refused = [&](const char* key, const GgufBuilder& builder) {
     CHECK_ERROR(load(builder), key, "not supported");
   };
   refused("llama.expert_count", tiny_llama().number("llama.expert_count", 8));
   refused("llama.rope.scaling.type", tiny_llama().text("llama.rope.scaling.type", "yarn"));
-  refused("llama.attention.sliding_window", tiny_llama().number("llama.attention.sliding_window", 4));
   refused("llama.attention.value_length", tiny_llama().number("llama.attention.value_length", 4));
   refused("llama.attention.head_count_kv", tiny_llama().array("llama.attention.head_count_kv", kUint32, 1, raw(1)));
   refused("llama.feed_forward_length",

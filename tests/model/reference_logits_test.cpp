@@ -1,5 +1,6 @@
-// The tiny models of tests/data/tiny-models: logits and greedy ids that another, plain implementation computed, and
-// that for the GGUF files a second engine confirmed. manifest.json says how close we have to come.
+// The tiny models of tests/data/tiny-models, as GGUF, llama2.c file and folder: logits and greedy ids that another,
+// plain implementation computed, and that for the GGUF files a second engine confirmed. manifest.json says how close we
+// have to come.
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
 #include "model/transformer.h"
+#include "support/expect_error.h"
 #include "support/models.h"
 
 using namespace orrery;
@@ -25,6 +27,11 @@ const std::string kFolder = std::string(ORRERY_TEST_DATA) + "/tiny-models/";
 json manifest() {
   std::ifstream file(kFolder + "manifest.json");
   return json::parse(file);
+}
+
+// What a user gives: a file, or the folder that it is in.
+std::string model_path(const std::string& file) {
+  return kFolder + (file.ends_with(".safetensors") ? file.substr(0, file.rfind('/')) : file);
 }
 
 struct KernelSet {
@@ -60,8 +67,8 @@ TEST_CASE("tiny models give the logits and greedy ids of an independent implemen
   int n_files = 0;
   const json entries = manifest();
   for (const auto& [file, entry] : entries.items()) {
-    const bool is_ours = file.starts_with("gguf/") || file.starts_with("l2c/");
-    if (!is_ours || entry["expect_outcome"] != "load" || !entry.contains("expect")) continue;
+    // Where a program may also refuse a file, it must not compute something else: "either".
+    if (!entry.contains("expect") || entry["expect_outcome"] == "reject") continue;
     CAPTURE(file);
     ++n_files;
     const json& expect = entry["expect"];
@@ -70,7 +77,7 @@ TEST_CASE("tiny models give the logits and greedy ids of an independent implemen
     // Q8_0's looser tolerance is for 8-bit activations, which we do not use.
     const double tolerance = std::min(expect["tolerance"].get<double>(), 0.002);
     const auto ids = expect["greedy_ids"].get<std::vector<TokenId>>();
-    Transformer model(std::make_shared<const Checkpoint>(load_checkpoint(kFolder + file)));
+    Transformer model(std::make_shared<const Checkpoint>(load_checkpoint(model_path(file))));
     for (const KernelSet& set : kKernelSets) {
       CAPTURE(set.name);
       std::vector<double> with_one_thread;
@@ -85,7 +92,15 @@ TEST_CASE("tiny models give the logits and greedy ids of an independent implemen
       }
     }
   }
-  CHECK(n_files == 11);
+  CHECK(n_files == 21);
+}
+
+TEST_CASE("tiny models that say one thing and are another are refused") {
+  CHECK_ERROR(load_checkpoint(kFolder + "st/untied_without_head"), "lm_head.weight", "missing", "[336, 32]");
+  int n_files = 0;
+  const json entries = manifest();
+  for (const auto& [file, entry] : entries.items()) n_files += entry["expect_outcome"] == "reject" ? 1 : 0;
+  CHECK(n_files == 1);
 }
 
 TEST_CASE("what a typical mistake would give is not what we give") {

@@ -216,3 +216,25 @@ TEST_CASE("SentencePiece: of equal pieces the first is used") {
   builder.add("<0x7A>", 0, PieceKind::byte);
   CHECK(builder.tokenizer()->encode("axyz", kNoBos) == Ids{a, added, zero + 'z'});
 }
+
+TEST_CASE("SentencePiece: merges say what merges first, where there are any") {
+  VocabularyBuilder builder;
+  builder.vocabulary().add_space_prefix = false;
+  const TokenId a = builder.add("a");
+  const TokenId aa = builder.add("aa", -1);
+  const TokenId aaa = builder.add("aaa", -2);
+  const TokenId b = builder.add("b");
+  builder.add("ab", -3);  // no merge makes it
+  CHECK(builder.tokenizer()->encode("aaaa", kNoBos) == Ids{aa, aa});
+  // aa is made first and stands on the left, where "a aa" does not apply.
+  builder.vocabulary().merges = {"a a", "a aa"};
+  CHECK(builder.tokenizer()->encode("aaa", kNoBos) == Ids{aa, a});
+  CHECK(builder.tokenizer()->encode("ab", kNoBos) == Ids{a, b});
+  builder.vocabulary().merges = {"a a", "aa a"};
+  CHECK(builder.tokenizer()->encode("aaa", kNoBos) == Ids{aaa});
+  CHECK(builder.tokenizer()->encode("aaaa", kNoBos) == Ids{aa, aa});
+  builder.vocabulary().merges = {"a b", "a c"};
+  CHECK_THROWS_WITH_AS(builder.tokenizer(), doctest::Contains("merge 1 does not make a piece"), Error);
+  builder.vocabulary().merges = {"aa"};
+  CHECK_THROWS_WITH_AS(builder.tokenizer(), doctest::Contains("merge 0 does not make a piece"), Error);
+}

@@ -1,4 +1,4 @@
-#include <iterator>
+#include <span>
 
 #include "base/error.h"
 #include "files/byte_reader.h"
@@ -7,7 +7,16 @@
 namespace orrery {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kLlamaFamily};
+constexpr const Family* kFamilies[] = {&kLlamaFamily, &kQwen2Family, &kQwen3Family, &kGpt2Family};
+constexpr const FolderLayout* kFolders[] = {&kLlamaFolder, &kMistralFolder, &kQwen2Folder,
+                                            &kQwen3Folder, &kGpt2Folder,    &kMinGptFolder};
+
+[[noreturn]] void fail_unknown(std::string_view name, const std::string& where, const std::string& known) {
+  throw Error(
+      {.what = "models of the family " + (name.empty() ? std::string("\"\"") : short_name(name)) + " are not supported",
+       .where = where,
+       .expected = "one of " + known});
+}
 
 }  // namespace
 
@@ -22,10 +31,16 @@ const Family& require_family(std::string_view name, const std::string& where) {
   if (const Family* family = find_family(name)) return *family;
   std::string known;
   for (const Family* family : kFamilies) known += (known.empty() ? "" : ", ") + std::string(family->name);
-  throw Error(
-      {.what = "models of the family " + (name.empty() ? std::string("\"\"") : short_name(name)) + " are not supported",
-       .where = where,
-       .expected = std::size(kFamilies) == 1 ? known : "one of " + known});
+  fail_unknown(name, where, known);
+}
+
+const FolderLayout& require_folder_layout(std::string_view model_type, const std::string& where) {
+  std::string known;
+  for (const FolderLayout* folder : kFolders) {
+    if (folder->model_type == model_type) return *folder;
+    known += (known.empty() ? "" : ", ") + std::string(folder->model_type);
+  }
+  fail_unknown(model_type, where, known);
 }
 
 }  // namespace orrery
