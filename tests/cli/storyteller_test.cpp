@@ -33,7 +33,7 @@ TEST_CASE("storyteller: comes near to the lowest possible loss, and recalls fact
   CHECK(all["loss"]["together"]["excess"].get<double>() < 0.08);  // nats per token
   const json& far = all["recall"]["by_distance"]["over 100 tokens"]["together"];
   CHECK(far["asked"].get<int>() > 30);
-  CHECK(far["right"].get<int>() > 3 * far["by_chance"].get<double>() * far["asked"].get<int>());
+  CHECK(far["right"].get<int>() > 3 * far["by_chance"].get<double>());  // so many would be right by chance
 }
 
 TEST_CASE("storyteller: every verb takes it where no file is named") {
