@@ -135,8 +135,9 @@ double Trainer::add_gradients(std::span<const Sample> batch, std::span<Observer*
 StepReport Trainer::step() {
   const std::vector<Sample> batch = packer_.next();
   Observer* const dropout = &dropout_;
-  StepReport report{.step = steps_taken() + 1, .tokens = static_cast<int64_t>(total_weight(batch))};
-  for (const Sample& sample : batch) report.mean_length += std::pow(guesses(sample), 2) / total_weight(batch);
+  const double tokens = total_weight(batch);
+  StepReport report{.step = steps_taken() + 1, .tokens = static_cast<int64_t>(tokens)};
+  for (const Sample& sample : batch) report.mean_length += std::pow(guesses(sample), 2) / tokens;
   report.loss = add_gradients(batch, std::span(&dropout, 1));
   if (!std::isfinite(report.loss)) fail_at_non_finite(batch, "the loss is not finite any more");
   report.gradient_norm = parameters_.clip_gradients(backward_, settings_.clip);
