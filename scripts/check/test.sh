@@ -128,6 +128,7 @@ printf 'CXXFLAGS = -ffast-%s\n' math | plant pragmas Makefile:1 'fast math'
 
 # Put together at run time, or this file would be found.
 for place in work tmp root home/me; do echo "see \"/$place/x\"" | plant places tests/data/note.md:1 'one machine'; done
+echo weights | plant places model.gguf:1 'top level'
 echo "DATA=../""shared/data" | plant places scripts/data.sh:1 .ci/run
 echo "DATA=../""shared/data" >.ci/run
 sh scripts/check/places.sh >/dev/null || failed "places does not let .ci/run name the public data"
