@@ -271,7 +271,8 @@ demo: all ## let the model in models/ tell a story, or MODEL=FILE continue one
 STORYTELLER := build/storyteller/storyteller
 storyteller: all ## train models/storyteller.gguf anew: about an hour on two cores
 	@mkdir -p $(@:%=build/%)
-	./orrery stories -n 100000 --seed 1 > $(STORYTELLER).txt
+	./orrery stories -n 120000 --seed 1 > $(STORYTELLER).txt
+	./orrery train-tokenizer $(STORYTELLER).txt --vocab-size 3072 --han-apart -o $(@:%=build/%)/tokenizer.json
 	./orrery train $(STORYTELLER).txt --config models/storyteller.ini -o $(STORYTELLER).gguf \
 	  $$([ -e $(STORYTELLER).state.gguf ] && echo --resume)
 	cp $(STORYTELLER).gguf $(STORYTELLER).png models/

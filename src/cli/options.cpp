@@ -216,6 +216,7 @@ Verb add_train_tokenizer(CLI::App& verb) {
   verb.add_option("--special", o->special_tokens, "special tokens; the first begins and ends a text")
       ->allow_extra_args(false)
       ->capture_default_str();
+  verb.add_flag("--han-apart", o->han_apart, "no piece joins two Chinese characters");
   return [o] { return train_tokenizer(*o); };
 }
 

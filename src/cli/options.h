@@ -113,6 +113,7 @@ struct TrainTokenizerOptions {
   std::string output = "tokenizer.json";
   int vocabulary_size = 1024;
   std::vector<std::string> special_tokens = {"<|endoftext|>"};
+  bool han_apart = false;
 };
 
 struct TrainOptions {

@@ -27,12 +27,15 @@ struct TextHash {
 using WordCounts = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
 
 // How often each pre-token is there. Most of a text repeats itself: from here on, each word is looked at once.
-WordCounts count_words(std::span<const std::string_view> texts, const std::vector<std::string>& special_tokens) {
+WordCounts count_words(std::span<const std::string_view> texts, const BpeTrainingOptions& options) {
+  const std::vector<std::string>& special_tokens = options.special_tokens;
   Vocabulary special;
   special.pieces.assign(special_tokens.begin(), special_tokens.end());
   special.kinds.assign(special_tokens.size(), PieceKind::control);
   const AddedTokens added(special);
-  const PreTokenizer pre_tokenizer(pre_tokenization_named("gpt-2"), "GPT-2");
+  PreTokenization rules = pre_tokenization_named("gpt-2");
+  if (options.han_apart) rules.patterns.emplace_back("\\p{Han}");
+  const PreTokenizer pre_tokenizer(rules, "GPT-2");
   WordCounts counts;
   const auto count = [&](std::string_view word) {
     const auto found = counts.find(word);
@@ -254,7 +257,7 @@ Vocabulary vocabulary_of(const Pairs& pairs, const std::vector<std::string>& spe
 
 Vocabulary train_bpe(std::span<const std::string_view> texts, const BpeTrainingOptions& options) {
   check(options);
-  Pairs pairs(count_words(texts, options.special_tokens));
+  Pairs pairs(count_words(texts, options));
   while (options.special_tokens.size() + pairs.pieces().size() < options.vocabulary_size) {
     if (!pairs.merge_most_frequent()) break;
   }

@@ -20,6 +20,10 @@ struct BpeTrainingOptions {
   size_t vocabulary_size = 4096;  // special tokens, 256 bytes and merges together
   // Control tokens. They cut the text and are no part of any pre-token. The first one ends a text, and is BOS too.
   std::vector<std::string> special_tokens = {"<|endoftext|>"};
+  // Chinese puts no spaces between words, so merges join a name with what happens to follow it, and the same name is
+  // another piece in the next sentence. If true, every Han character is a pre-token to the trainer, and no piece joins
+  // two. The tokenizer cuts as before: it has no merge that would notice.
+  bool han_apart = false;
 };
 
 // A vocabulary for make_tokenizer, tokenizer.json and GGUF: special tokens first, then the bytes in the order of their

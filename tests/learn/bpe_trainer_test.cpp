@@ -109,6 +109,18 @@ TEST_CASE("BPE trainer: several texts do not run into each other") {
   CHECK(train_bpe(texts, {.vocabulary_size = 300}).merges.size() == 1);
 }
 
+TEST_CASE("BPE trainer: with Han apart no piece joins two characters, and the tokenizer cuts text the same way") {
+  const std::string text = "小桃最喜欢，小桃最喜欢 and 'more and more'";
+  const auto tokens = [&](const std::string& word, bool han_apart) {
+    const Vocabulary vocabulary = train(text, {.vocabulary_size = 320, .han_apart = han_apart});
+    return make_tokenizer(vocabulary, "test")->encode(word, {.bos = false}).size();
+  };
+  CHECK(tokens("小桃最喜欢", false) == 1);
+  CHECK(tokens("小桃最喜欢", true) == 5);
+  CHECK(tokens(" more", false) == 1);
+  CHECK(tokens(" more", true) == 1);
+}
+
 TEST_CASE("BPE trainer: the same merges as from the plainest way, many of them ties") {
   Random random(30);
   for (int round = 0; round < 300; ++round) {
