@@ -89,7 +89,7 @@ echo '#include "text/unicode.h"' | plant floors src/tensor/side.cpp:1 'lower flo
 echo '#include "attic/x.h"' | plant floors src/tensor/attic.cpp:1 'no folder'
 echo '#include "tensor.h"' | plant floors src/tensor/short.cpp:1 'folder/'
 echo '#include <nlohmann/json.hpp>' | plant floors src/files/json.h:1 'no other library'
-echo '#include <CLI/CLI.hpp>' | plant floors src/cli/second.cpp:1 'one file only'
+echo '#include <CLI/CLI.hpp>' | plant floors src/cli/second.cpp:1 'option*.cpp only'
 for i in 1 2 3 4; do echo '#include <nlohmann/json.hpp>' >src/files/json$i.cpp; done
 echo '#include <nlohmann/json.hpp>' | plant floors src/files/json5.cpp:1 'at most 4'
 rm src/files/json?.cpp

@@ -1,4 +1,4 @@
-// What the user may say, as plain structs. options.cpp, the one file that knows CLI11, fills them in.
+// What the user may say, as plain structs. option*.cpp, the files that know CLI11, fill them in.
 #pragma once
 
 #include <cstdint>

@@ -13,9 +13,9 @@ namespace orrery::cli {
 int train_tokenizer(const TrainTokenizerOptions& options) {
   const Corpus corpus = read_corpus(options.data, {.held_out = 0});
   const auto size = static_cast<size_t>(options.vocabulary_size);
-  const Vocabulary vocabulary = train_bpe(
-      corpus.training,
-      {.vocabulary_size = size, .special_tokens = options.special_tokens, .han_apart = options.han_apart});
+  const Vocabulary vocabulary =
+      train_bpe(corpus.training,
+                {.vocabulary_size = size, .special_tokens = options.special_tokens, .han_apart = options.han_apart});
   write_tokenizer_json(options.output, vocabulary);
   if (vocabulary.pieces.size() < size) {
     std::fprintf(stderr, "note: no pair is left that could be merged, so there are fewer pieces than asked for\n");

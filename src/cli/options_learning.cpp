@@ -1,0 +1,138 @@
+// The options of verbs that make and judge models.
+#include <map>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/option_parts.h"
+
+namespace orrery::cli {
+namespace {
+
+void add_data(CLI::App& verb, std::vector<std::string>& data) {
+  verb.add_option("data", data, "text files, and folders of them")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_shape(CLI::App& verb, TrainOptions& o) {
+  verb.add_option("--layers", o.n_layers, "blocks")->check(at_least(1))->capture_default_str();
+  verb.add_option("--width", o.d_model, "numbers of a position (d_model)")->check(at_least(1))->capture_default_str();
+  verb.add_option("--heads", o.n_heads, "heads of attention")->check(at_least(1))->capture_default_str();
+  verb.add_option("--kv-heads", o.n_kv_heads, "heads of keys and values (default: as many)")->check(at_least(1));
+  verb.add_option("--feed-forward", o.d_ff, "width of the feed-forward layer (default: 8/3 of the width)")
+      ->check(at_least(1));
+  verb.add_option("-c,--ctx-size", o.training.context, "context, in tokens")->check(at_least(1))->capture_default_str();
+}
+
+void add_training(CLI::App& verb, TrainingSettings& s, double& lowest_rate) {
+  static const std::map<std::string, OptimizerKind> kOptimizers = {{"adamw", OptimizerKind::adamw},
+                                                                   {"sgd", OptimizerKind::sgd}};
+  verb.add_option("--steps", s.steps, "updates of the weights")->check(at_least(1))->capture_default_str();
+  verb.add_option("--batch", s.tokens_per_step, "tokens of a step")->check(at_least(1))->capture_default_str();
+  verb.add_option("--micro-batch", s.tokens_per_call, "tokens computed at a time: less memory, the same gradient")
+      ->check(at_least(1))
+      ->capture_default_str();
+  verb.add_flag_function(
+      "--checkpointing", [&s](int64_t) { s.activations = Activations::compute; },
+      "compute intermediates again on the way back: less memory, more time");
+  verb.add_option("--optimizer", s.optimizer, "adamw or sgd")->transform(CLI::CheckedTransformer(kOptimizers));
+  verb.add_option("--rate", s.rate, "highest learning rate")->capture_default_str();
+  verb.add_option("--lowest-rate", lowest_rate, "where its cosine ends (default: a tenth)");
+  verb.add_option("--warmup", s.warmup_steps, "steps until it is reached")->check(at_least(0))->capture_default_str();
+  verb.add_option("--weight-decay", s.weight_decay, "of matrices")->capture_default_str();
+  verb.add_option("--beta1", s.beta1, "AdamW's memory of gradients")->capture_default_str();
+  verb.add_option("--beta2", s.beta2, "and of their squares")->capture_default_str();
+  verb.add_option("--momentum", s.momentum, "of SGD")->capture_default_str();
+  verb.add_option("--clip", s.clip, "longest gradient; 0: any")->capture_default_str();
+  verb.add_option("--dropout", s.dropout, "share of what blocks add that is left out")->capture_default_str();
+  verb.add_option("-s,--seed", s.seed, "of weights, batches and held-out text")->capture_default_str();
+}
+
+}  // namespace
+
+Verb add_train_tokenizer(CLI::App& verb) {
+  const auto o = std::make_shared<TrainTokenizerOptions>();
+  add_data(verb, o->data);
+  verb.add_option("-o,--output", o->output, "where the tokenizer.json goes")->capture_default_str();
+  verb.add_option("--vocab-size", o->vocabulary_size, "pieces: special tokens, 256 bytes, and merges")
+      ->check(at_least(257))
+      ->capture_default_str();
+  verb.add_option("--special", o->special_tokens, "special tokens; the first begins and ends a text")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  verb.add_flag("--han-apart", o->han_apart, "no piece joins two Chinese characters");
+  return [o] { return train_tokenizer(*o); };
+}
+
+Verb add_train(CLI::App& verb) {
+  static const std::map<std::string, Boundary> kBoundaries = {
+      {"file", Boundary::file}, {"line", Boundary::line}, {"empty-line", Boundary::empty_line}};
+  const auto o = std::make_shared<TrainOptions>();
+  verb.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // after the config file's
+  add_data(verb, o->data);
+  // with_config_file() has put its lines in front of all other arguments.
+  verb.add_option("--config", "a file with options, a line each: steps = 1000; the command line counts more");
+  verb.add_option("-o,--output", o->run.output, "the model; NAME.state.gguf, .csv and .png come beside it")
+      ->capture_default_str();
+  verb.add_flag("--resume", o->resume, "go on where a run with the same options was stopped");
+  verb.add_flag("--overwrite", o->overwrite, "begin anew where the output of another run lies");
+  verb.add_option("--documents", o->corpus.boundary, "a document is a file, line or empty-line (what is between them)")
+      ->transform(CLI::CheckedTransformer(kBoundaries));
+  verb.add_option("--held-out", o->corpus.held_out, "share of the documents for validation")->capture_default_str();
+  verb.add_option("--tokenizer", o->tokenizer, "bpe, characters, a tokenizer.json or a model file")
+      ->capture_default_str();
+  verb.add_option("--vocab-size", o->vocabulary_size, "pieces to learn with bpe")
+      ->check(at_least(257))
+      ->capture_default_str();
+  verb.add_option("--name", o->name, "the model's name (default: that of its file)");
+  add_shape(verb, *o);
+  add_training(verb, o->training, o->lowest_rate);
+  verb.add_option("--save-every", o->run.save_every, "steps from one validation and saving to the next")
+      ->check(at_least(1))
+      ->capture_default_str();
+  verb.add_option("--validation-tokens", o->run.validation_tokens, "tokens of a validation; 0: all held out")
+      ->check(at_least(0))
+      ->capture_default_str();
+  verb.add_option("--floor", o->run.floor, "a loss that no model can pass, drawn into the figure");
+  verb.add_option("--type", o->type, "of the matrices in the model file: f32, f16, bf16 or q8_0")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
+      ->capture_default_str();
+  add_threads(verb, o->threads);
+  return [o] { return train(*o); };
+}
+
+Verb add_eval(CLI::App& verb) {
+  const auto o = std::make_shared<EvalOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model.threads);
+  verb.add_option("--pairs", o->pairs, "sentence pairs, as BLiMP has them: columns paradigm, field, good and bad");
+  verb.add_option("--stories", o->stories, "loss on so many new stories, beside the lowest possible one (default: 500)")
+      ->check(at_least(1));
+  verb.add_option("--recall", o->recall, "questions about facts, for each range of distance (default: 200)")
+      ->check(at_least(1));
+  verb.add_option("--tell", o->tell, "stories that the model tells and the grammar judges (default: 200)")
+      ->check(at_least(1));
+  verb.add_option("--training", o->training, "the stories it was trained on, one a line: which does it repeat?");
+  verb.add_option("-s,--seed", o->seed, "of stories, questions and draws; not that of the training text")
+      ->capture_default_str();
+  verb.add_option("--temp", o->temperature, "temperature of --tell")->capture_default_str();
+  verb.add_flag("--json", o->json, "print one JSON object instead of tables");
+  return [o] { return eval(*o); };
+}
+
+Verb add_stories(CLI::App& verb) {
+  const auto o = std::make_shared<StoriesOptions>();
+  verb.add_option("-n,--count", o->count, "stories to tell (default: 10; for --statistics 10,000 of each language)")
+      ->check(at_least(1));
+  verb.add_option("--language", o->language, "english, chinese, or both by turns")
+      ->check(CLI::IsMember({"english", "chinese", "both"}))
+      ->capture_default_str();
+  verb.add_option("-s,--seed", o->seed, "the same seed tells the same stories (default: drawn and printed)");
+  verb.add_option("--check", o->check, "say of each line of a file whether it is a story; - is stdin");
+  verb.add_flag("--statistics", o->statistics, "entropy, length and vocabulary instead of stories")
+      ->excludes("--check");
+  return [o] { return stories(*o); };
+}
+
+}  // namespace orrery::cli
