@@ -97,6 +97,10 @@ TEST_COMMON  := tests/main.cpp $(call files,tests/support,*.cpp)
 TEST_OBJECTS := $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests,*_test.cpp))
 CHECK_OBJECTS:= $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests/data,*_check.cpp))
 
+# Every lesson is a program: lessons/05-attention/main.cpp becomes build/release/lessons/05-attention.
+LESSONS        := $(patsubst lessons/%/main.cpp,%,$(call files,lessons,main.cpp))
+LESSON_PROGRAMS:= $(LESSONS:%=$(OUT)/lessons/%)
+
 # Data that is compiled in: src/config/models.table becomes $(OUT)/data/config/models.table.inc, a string literal.
 #   static constexpr char text[] =
 #   #include "config/models.table.inc"
@@ -165,7 +169,9 @@ $(OUT)/obj/%.x86_64_v3.o:         ISA := -DORRERY_ISA=x86_64_v3 -march=x86-64-v3
 $(OUT)/tests/%.o:                 OPTIMIZE := $(OPTIMIZE_TESTS)
 # The parser of the command line is templates all the way down and runs once: optimising it takes ten seconds, with
 # sanitizers minutes.
-$(OUT)/obj/cli/options.o:         OPTIMIZE := -O0 -g
+$(OUT)/obj/cli/option%.o:         OPTIMIZE := -O0 -g
+# What a lesson spells out is there to be stepped through.
+$(OUT)/lessons/%.o:               EXTRA := -Ilessons
 $(OUT)/tests/%.o:                 EXTRA := -Itests -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS \
     '-DORRERY_PROGRAM="$(CURDIR)/$(PROGRAM)"' '-DORRERY_TEST_DATA="$(CURDIR)/tests/data"'
 
@@ -226,6 +232,10 @@ $(OUT)/tests/%.o: tests/%.cpp $(OUT)/flags.txt | $(DATA_INCLUDES)
 	$(COMPILE)
 	$(Q)$(CXX) $(FLAGS) -c $< -o $@
 
+$(OUT)/lessons/%.o: lessons/%/main.cpp $(OUT)/flags.txt | $(DATA_INCLUDES)
+	$(COMPILE)
+	$(Q)$(CXX) $(FLAGS) -c $< -o $@
+
 # A library is a bundle of objects. It is written anew: ar would keep members whose source is gone.
 $(LIBRARY): $(OBJECTS) $(OUT)/objects.txt
 	@rm -f $@
@@ -244,16 +254,22 @@ $(CHECKS): $(CHECK_OBJECTS) $(LIBRARY)
 	@echo "link    $@"
 	$(Q)$(CXX) $^ -o $@ $(LINK) $(OPENBLAS_LIBS)
 
+$(LESSON_PROGRAMS): %: %.o $(LIBRARY)
+	@echo "link    $@"
+	$(Q)$(CXX) $^ -o $@ $(LINK) $(OPENBLAS_LIBS)
+
 # Objects stay even if they are only a step on the way to something.
 .SECONDARY:
 
 # The header dependencies that -MMD wrote. There are none before the first build; that is fine.
--include $(wildcard $(patsubst %.o,%.d,$(OBJECTS) $(MAIN_OBJECT) $(TEST_OBJECTS) $(CHECK_OBJECTS)))
+-include $(wildcard $(patsubst %.o,%.d,$(OBJECTS) $(MAIN_OBJECT) $(TEST_OBJECTS) $(CHECK_OBJECTS)) \
+         $(LESSON_PROGRAMS:%=%.d))
 
 # ---- Targets for people -----------------------------------------------------------------------------------------
 
 # .PHONY: names of things to do, not of files.
-.PHONY: help all demo storyteller test check check-data check-get-model install uninstall format clean reconfigure
+.PHONY: help all demo storyteller test check check-data check-get-model check-lessons lessons lesson-programs figures \
+        install uninstall format clean reconfigure
 
 # The lines with two #, here and above, are the help.
 help: ## this list
@@ -284,6 +300,30 @@ test: $(TESTS) $(PROGRAM) ## build and run the tests (BUILD=asan and BUILD=debug
 
 check: ## the rules of the house: floors, lengths, layout, documents
 	@sh scripts/check.sh
+
+# make lesson-05: that lesson's program. Its picture goes to build/, the one in the document is made by "make figures".
+# What must be built first is a make of its own, whose lines do not mix with the lesson's.
+LESSON_RUNS := $(foreach lesson,$(LESSONS),lesson-$(firstword $(subst -, ,$(lesson))))
+.PHONY: $(LESSON_RUNS)
+lesson = $(filter $(@:lesson-%=%)-%,$(LESSONS))
+$(LESSON_RUNS): lesson-programs
+	@$(OUT)/lessons/$(lesson) --figure $(OUT)/lessons/$(lesson).png
+
+lesson-programs: $(LESSON_PROGRAMS) $(PROGRAM)
+	@[ -e orrery ] || ln -sfn $(PROGRAM) orrery
+
+lessons: lesson-programs ## run all lessons; "make lesson-05" runs one
+	@for lesson in $(LESSONS); do printf '\n==== %s\n\n' "$$lesson" && \
+	  $(OUT)/lessons/$$lesson --figure $(OUT)/lessons/$$lesson.png || exit 1; done
+
+figures: lesson-programs ## draw the pictures of the lessons anew
+	@for lesson in $(LESSONS); do echo "figure  lessons/$$lesson/figure.png" && \
+	  $(OUT)/lessons/$$lesson --figure lessons/$$lesson/figure.png >/dev/null || exit 1; done
+
+# Their documents show the debug build in gdb.
+check-lessons: lesson-programs ## run every command in the lessons' documents, and compare what it prints
+	@$(MAKE) --no-print-directory BUILD=debug lesson-programs
+	@sh scripts/lessons.sh check
 
 # Asked before anything is compiled: a wrong folder shall not cost a minute.
 ifneq ($(filter check-data,$(MAKECMDGOALS)),)

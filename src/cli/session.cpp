@@ -29,7 +29,9 @@ std::filesystem::path executable_folder() {
 
 std::vector<std::filesystem::path> model_places() {
   const std::filesystem::path beside = executable_folder();
-  std::vector<std::filesystem::path> places = {beside, beside / "../..", beside / "../share/orrery"};
+  // Beside the program, above build/release, above build/release/lessons, where it is installed.
+  std::vector<std::filesystem::path> places = {beside, beside / "../..", beside / "../../..",
+                                               beside / "../share/orrery"};
   if (const char* home = std::getenv("ORRERY_HOME")) places.insert(places.begin(), home);
   return places;
 }

@@ -1,0 +1,77 @@
+#!/bin/sh
+# The documents of the lessons, checked by running them.
+#   sh scripts/lessons.sh check [LESSON...]     every command prints what the document says
+#   sh scripts/lessons.sh update [LESSON...]    the documents get what the commands print now
+# LESSON is 05 or 05-attention; all by default. Build first: make check-lessons does. In a document,
+#   ```console
+#   $ make lesson-05
+#   ...
+#   ```
+# is a command (it may go on in the next line after a \) and its output. Both languages must have the same blocks, so
+# each command runs once. How outputs are compared: scripts/lessons/compare.awk.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mode=${1:-}
+case $mode in check | update) shift ;; *) echo "usage: sh scripts/lessons.sh check|update [LESSON...]" >&2; exit 2 ;; esac
+
+temporary=$(mktemp -d) || exit 1
+trap 'rm -rf "$temporary"' EXIT
+status=0
+total=0
+
+# run_document FOLDER: runs the commands of its README.md; their outputs go to $temporary/N.output.
+run_document() {
+  rm -f "$temporary"/*
+  awk -v out="$temporary" -f scripts/lessons/blocks.awk "$1/README.md"
+  allowed=$(sed -n 's/^Reading: [0-9]* minutes · Running: under \([0-9]*\) seconds.*/\1/p' "$1/README.md")
+  number=0
+  while number=$((number + 1)) && [ -f "$temporary/$number.command" ]; do
+    began=$(date +%s)
+    sh "$temporary/$number.command" >"$temporary/$number.output" 2>&1 </dev/null ||
+      echo "[exit status $?]" >>"$temporary/$number.output"
+    seconds=$(($(date +%s) - began))
+    total=$((total + seconds))
+    if [ "$mode" = check ] && [ $seconds -gt "${allowed:-0}" ]; then
+      echo "$1/README.md:$(cat "$temporary/$number.line"): took $seconds s, the document says under ${allowed:-?}"
+      status=1
+    fi
+  done
+}
+
+lesson() {
+  run_document "$1"
+  if [ "$mode" = update ]; then
+    for document in "$1/README.md" "$1/README.zh.md"; do
+      awk -v out="$temporary" -v update=1 -f scripts/lessons/blocks.awk "$document" >"$temporary/new" &&
+        cat "$temporary/new" >"$document"
+    done
+    return
+  fi
+  sh scripts/lessons/pairs.sh "$1" || status=1
+  number=0
+  while number=$((number + 1)) && [ -f "$temporary/$number.command" ]; do
+    awk -v where="$1/README.md" -v first="$(cat "$temporary/$number.line")" -f scripts/lessons/compare.awk \
+      "$temporary/$number.expected" "$temporary/$number.output" || status=1
+  done
+}
+
+for folder in lessons/[0-9]*/; do
+  folder=${folder%/}
+  name=${folder#lessons/}
+  wanted=$([ $# = 0 ] && echo yes)
+  for one in "$@"; do
+    if [ "$one" = "$name" ] || [ "$one" = "${name%%-*}" ]; then wanted=yes; fi
+  done
+  if [ -z "$wanted" ]; then continue; fi
+  before=$total
+  failed_before=$status
+  status=0
+  lesson "$folder"
+  echo "$([ $status = 0 ] && echo 'ok  ' || echo FAIL)  $name: $((total - before)) s"
+  if [ $failed_before != 0 ]; then status=1; fi
+done
+if [ "$mode" = check ] && [ $total -gt 180 ]; then
+  echo "all lessons take $total s; they shall stay under three minutes"
+  status=1
+fi
+exit $status
