@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 passed=0 failed=0
-for check in floors lengths path format documents pragmas places test; do
+for check in floors lengths path format documents pragmas places test lessons; do
   if output=$(sh "scripts/check/$check.sh" 2>&1); then
     passed=$((passed + 1))
     echo "ok    $check${output:+: $output}"
