@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "plot/lettering.h"
 
 namespace orrery {
@@ -194,7 +195,7 @@ void Canvas::write(std::string_view text, Point baseline, const Words& words) {
   const double unit = words.size / 6;
   const double share = words.align == Align::left ? 0 : words.align == Align::center ? 0.5 : 1;
   // The pen's middle follows the strokes; on half pixels a line of one pixel's width is sharp.
-  const double shift = -share * words_width(text, words) + pen_width(words) / 2;
+  const double shift = -share * width_of(text, words) + pen_width(words) / 2;
   const Point origin = words.is_upright ? Point{std::floor(baseline.x) - 0.5, std::round(baseline.y - shift) + 0.5}
                                         : Point{std::round(baseline.x + shift) + 0.5, std::floor(baseline.y) - 0.5};
   const auto placed = [&](Point point) {
@@ -207,8 +208,25 @@ void Canvas::write(std::string_view text, Point baseline, const Words& words) {
   blend(words.colour, 1);
 }
 
-double words_width(std::string_view text, const Words& words) {
+double Canvas::width_of(std::string_view text, const Words& words) const {
   return text.empty() ? 0 : letters_width(text) * words.size / 6 + pen_width(words);
+}
+
+std::string Canvas::shortened(std::string_view text, const Words& words, double width) const {
+  if (width_of(text, words) <= width) return std::string(text);
+  // The longest beginning is found by halving: texts may be very long.
+  std::vector<size_t> ends = {0};
+  while (ends.back() < text.size()) {
+    ends.push_back(ends.back() + std::max<size_t>(1, utf8_length(text.substr(ends.back()))));
+  }
+  const auto with_dots = [&](size_t n) { return std::string(text.substr(0, ends[n])) + "..."; };
+  size_t fits = 0;
+  size_t too_many = ends.size();
+  while (too_many - fits > 1) {
+    const size_t middle = (fits + too_many) / 2;
+    (width_of(with_dots(middle), words) <= width ? fits : too_many) = middle;
+  }
+  return with_dots(fits);
 }
 
 }  // namespace orrery

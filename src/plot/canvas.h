@@ -48,6 +48,9 @@ class Canvas {
   void stroke(std::span<const Point> points, const Pen& pen);  // a point that is not finite is a gap in the line
   void mark(Point center, Marker marker, double size, Colour colour);     // as wide as a circle of `size` pixels
   void write(std::string_view text, Point baseline, const Words& words);  // one line of text
+  double width_of(std::string_view text, const Words& words) const;       // pixels
+  // The text, or as many of its first characters as leave room for "..." in `width` pixels.
+  std::string shortened(std::string_view text, const Words& words, double width) const;
 
  private:
   int width_;
@@ -64,8 +67,6 @@ class Canvas {
   void blend(Colour colour, double opacity);
   void forget_coverage();
 };
-
-double words_width(std::string_view text, const Words& words);  // pixels
 
 std::string png_bytes(const Canvas& canvas);
 void write_png(const Canvas& canvas, const std::string& path);  // appears whole or not at all; throws Error

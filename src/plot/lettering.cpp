@@ -105,10 +105,4 @@ std::vector<Stroke> letter_strokes(std::string_view text) {
 
 double letters_width(std::string_view text) { return std::max(0.0, lay_out(text, nullptr) - 2); }
 
-int n_characters(std::string_view text) {
-  int n = 0;
-  for (; !text.empty(); ++n) text.remove_prefix(std::max<size_t>(1, utf8_length(text)));
-  return n;
-}
-
 }  // namespace orrery

@@ -20,7 +20,4 @@ std::vector<Stroke> letter_strokes(std::string_view text);
 // From the first letter's left edge to the last one's right edge, in the same units.
 double letters_width(std::string_view text);
 
-// How many characters a terminal needs for UTF-8 text of one column each.
-int n_characters(std::string_view text);
-
 }  // namespace orrery

@@ -6,15 +6,10 @@
 
 #include "plot/axis.h"
 #include "plot/canvas.h"
+#include "plot/level.h"
 #include "plot/series.h"
 
 namespace orrery {
-
-// A horizontal line to compare with: a known optimum, a limit.
-struct Level {
-  std::string name;
-  double y = 0;
-};
 
 struct LineFigure {
   std::string title = {};
@@ -22,6 +17,8 @@ struct LineFigure {
   AxisOptions y = {};
   std::vector<Series> series = {};  // later ones are drawn over earlier ones
   std::vector<Level> levels = {};
+  std::vector<Moment> moments = {};
+  std::vector<MarkedPoint> points = {};
   int width = 960;  // pixels of the PNG
   int height = 540;
 };
