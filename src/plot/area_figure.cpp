@@ -99,11 +99,11 @@ std::vector<TerminalEntry> terminal_legend(const AreaFigure& figure, bool colour
 
 }  // namespace
 
-Canvas drawn(const AreaFigure& figure) {
+Canvas drawn(const AreaFigure& figure, const Lettering& lettering) {
   check(figure);
   const Stack stack(figure);
   const Axes axes = axes_of(figure, stack);
-  Canvas canvas(figure.width, figure.height);
+  Canvas canvas(figure.width, figure.height, lettering);
   const Field field = draw_frame(
       canvas, {figure.title, {figure.x_axis.label, axes.x}, {figure.y_axis.label, axes.y}, legend_of(figure)});
   canvas.clip_to(field.box);
@@ -115,7 +115,9 @@ Canvas drawn(const AreaFigure& figure) {
   return canvas;
 }
 
-void write_png(const AreaFigure& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const AreaFigure& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 std::string terminal_text(const AreaFigure& figure, int width, int height, bool colours) {
   check(figure);

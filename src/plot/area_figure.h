@@ -30,9 +30,10 @@ struct AreaFigure {
 
 // All three throw Error where one of the rules above is broken, or an axis is given a range that is none.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const AreaFigure& figure);
-void write_png(const AreaFigure& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const AreaFigure& figure, const Lettering& lettering = {});
+void write_png(const AreaFigure& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text as those of a LineFigure. Each character of the field belongs to the area at its middle.
 std::string terminal_text(const AreaFigure& figure, int width = 72, int height = 16, bool colours = false);

@@ -156,9 +156,9 @@ class BarsOnField {
 
 }  // namespace
 
-Canvas drawn(const BarFigure& figure) {
+Canvas drawn(const BarFigure& figure, const Lettering& lettering) {
   check(figure);
-  Canvas canvas(figure.width, height_of(figure));
+  Canvas canvas(figure.width, height_of(figure), lettering);
   const Axis values = values_axis(figure, figure.has_numbers ? (figure.is_horizontal ? 0.12 : 0.07) : 0.02);
   const FrameAxis names = axis_of_names(figure.names_label, figure.names);
   const FrameAxis numbers = {figure.values.label, values};
@@ -191,6 +191,8 @@ Canvas drawn(const BarFigure& figure) {
   return canvas;
 }
 
-void write_png(const BarFigure& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const BarFigure& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 }  // namespace orrery

@@ -39,9 +39,10 @@ struct BarFigure {
 // where bars are stacked on a logarithmic axis, which has no sums. Bars begin at zero; on a logarithmic axis, where
 // there is none, at a power of ten below all values. Values that the axis cannot show have no bar.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const BarFigure& figure);
-void write_png(const BarFigure& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const BarFigure& figure, const Lettering& lettering = {});
+void write_png(const BarFigure& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text (each with '\n'), always with names at the left: title, a line for each bar (for each name if they are
 // stacked) with its number at the end, the name of the values, legend. No line has more than `width` columns, except

@@ -119,6 +119,7 @@ void draw_block(Canvas& canvas, const Field& field, const Block& block) {
   const double right = std::min(box.right, field.box.right);
   Words words = kBlockWords;
   words.size = std::min(words.size, box.height() * 0.6);
+  while (words.size > 11 && canvas.width_of(block.label, words) + kPadding > right - left) words.size -= 0.5;
   if (block.label.empty() || words.size < 8 || canvas.width_of(block.label, words) + kPadding > right - left) return;
   words.colour = words_on(series_colour(block.kind));
   canvas.write(block.label, {(left + right) / 2, (box.top + box.bottom) / 2 + words.size / 2}, words);
@@ -183,11 +184,11 @@ class TerminalRow {
 
 }  // namespace
 
-Canvas drawn(const GanttFigure& figure) {
+Canvas drawn(const GanttFigure& figure, const Lettering& lettering) {
   check(figure);
   const int automatic =
       static_cast<int>(std::clamp(170 + 50 * static_cast<double>(figure.workers.size()), 240.0, 2400.0));
-  Canvas canvas(figure.width, figure.height != 0 ? figure.height : automatic);
+  Canvas canvas(figure.width, figure.height != 0 ? figure.height : automatic, lettering);
   const Axis time = time_axis(figure);
   const Field field = draw_frame(
       canvas, {figure.title, {figure.time.label, time}, axis_of_names("", names_of(figure)), legend_of(figure)});
@@ -206,7 +207,9 @@ Canvas drawn(const GanttFigure& figure) {
   return canvas;
 }
 
-void write_png(const GanttFigure& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const GanttFigure& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 std::string terminal_text(const GanttFigure& figure, int width, bool colours) {
   check(figure);

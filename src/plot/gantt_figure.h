@@ -34,9 +34,10 @@ struct GanttFigure {
 // time is logarithmic or its range is none. Where a worker has no block between the first start and the last end, it is
 // idle.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const GanttFigure& figure);
-void write_png(const GanttFigure& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const GanttFigure& figure, const Lettering& lettering = {});
+void write_png(const GanttFigure& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text (each with '\n'): title, a line for each worker, numbers, name of the time, legend. Each character is
 // the block at its middle; idle time is dots. Without colours kinds differ by their characters. Throws Error unless

@@ -190,10 +190,10 @@ void draw_words(Canvas& canvas, const HeatMap& figure, const Plan& plan) {
 
 }  // namespace
 
-Canvas drawn(const HeatMap& figure) {
+Canvas drawn(const HeatMap& figure, const Lettering& lettering) {
   check(figure);
   const Axis axis = values_axis(figure);
-  const Canvas measure(1, 1);
+  const Canvas measure(1, 1, lettering);
   double numbers_width = 0;
   for (const Tick& tick : axis.ticks(8)) {
     numbers_width = std::max(numbers_width, measure.width_of(tick.label, kNumberWords));
@@ -205,7 +205,7 @@ Canvas drawn(const HeatMap& figure) {
                  .found = std::to_string(figure.width) + " x " + std::to_string(plan.height) + " pixels",
                  .hint = "make it larger, or the names shorter"});
   }
-  Canvas canvas(figure.width, plan.height);
+  Canvas canvas(figure.width, plan.height, lettering);
   for (size_t i = 0; i < figure.panels.size() && figure.n_rows > 0 && figure.n_columns > 0; ++i) {
     const Box box = plan.panel(figure, i);
     draw_panel(canvas, figure, figure.panels[i], plan, box, axis);
@@ -224,6 +224,8 @@ Canvas drawn(const HeatMap& figure) {
   return canvas;
 }
 
-void write_png(const HeatMap& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const HeatMap& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 }  // namespace orrery

@@ -40,9 +40,10 @@ struct HeatMap {
 // far below zero as above. Values beyond it have the colour of its end. Of a matrix with more rows or columns than the
 // picture has room for, the means of neighbours are shown.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const HeatMap& figure);
-void write_png(const HeatMap& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const HeatMap& figure, const Lettering& lettering = {});
+void write_png(const HeatMap& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text (each with '\n'): title, panels side by side as far as they find room, a scale. Without colours cells
 // are shades from light to dark (of a diverging map with a "-" before those below zero), or numbers if wanted; with

@@ -124,9 +124,9 @@ std::string legend_name(const Series& series) {
   return series.name + " (mean of " + std::to_string(window_of(series)) + ")";
 }
 
-Canvas drawn(const LineFigure& figure) {
+Canvas drawn(const LineFigure& figure, const Lettering& lettering) {
   check(figure);
-  Canvas canvas(figure.width, figure.height);
+  Canvas canvas(figure.width, figure.height, lettering);
   const Axes axes = axes_of(figure);
   const Field field =
       draw_frame(canvas, {figure.title, {figure.x.label, axes.x}, {figure.y.label, axes.y}, legend_of(figure)});
@@ -139,6 +139,8 @@ Canvas drawn(const LineFigure& figure) {
   return canvas;
 }
 
-void write_png(const LineFigure& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const LineFigure& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 }  // namespace orrery

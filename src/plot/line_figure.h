@@ -26,9 +26,10 @@ struct LineFigure {
 // All three throw Error where a series has not as many x as y, or an axis is given a range that is none. A point that
 // an axis cannot show (NaN, infinite, zero and less on a logarithmic scale) is a gap in its line.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const LineFigure& figure);
-void write_png(const LineFigure& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const LineFigure& figure, const Lettering& lettering = {});
+void write_png(const LineFigure& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text (each with '\n'): title, name of the y axis, a field of braille dots, numbers, name of the x axis,
 // legend. Of a noisy series only the mean is shown. No line has more than `width` columns, except for a title or label

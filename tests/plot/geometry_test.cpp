@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "plot/lettering.h"
 #include "plot/series.h"
+#include "plot/stroke_letters.h"
 
 using namespace orrery;
 

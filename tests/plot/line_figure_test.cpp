@@ -62,7 +62,7 @@ class Picture {
 
 Picture picture_of(const LineFigure& figure) {
   const TemporaryFolder folder;
-  write_png(figure, folder / "figure.png");
+  write_png(figure, folder / "figure.png", Lettering());
   return Picture(folder / "figure.png");
 }
 
