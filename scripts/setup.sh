@@ -40,6 +40,8 @@ if have apt-get; then
   need_compiler g++
   need_command make make
   need_packages libopenblas-dev libstb-dev doctest-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev
+  # Lettering of figures, Latin and Chinese: 8 MB when installed. Without them there are built-in letters.
+  need_packages fonts-dejavu-core fonts-wqy-microhei
   if [ $developer = yes ]; then
     need_command clang++ clang
     need_command clang-format clang-format
@@ -56,6 +58,8 @@ elif have dnf; then
   need_compiler gcc-c++
   need_command make make
   need_packages openblas-devel stb-devel doctest-devel json-devel pcre2-devel utf8proc-devel cli11-devel
+  # Lettering of figures, Latin and Chinese. Without them there are built-in letters.
+  need_packages dejavu-sans-fonts google-droid-sans-fonts
   if [ $developer = yes ]; then
     need_command clang++ clang
     need_command clang-format clang-tools-extra
@@ -83,7 +87,8 @@ elif have brew; then
   fi
   headers=$(brew --prefix)/include/stb
   if [ ! -e "$headers/stb_image_write.h" ]; then
-    echo "setup.sh: stb is to be copied by hand: stb_image_write.h, stb_easy_font.h and stb_image.h (for the tests)" >&2
+    echo "setup.sh: stb is to be copied by hand: stb_image_write.h, stb_easy_font.h, stb_truetype.h and, for the tests," >&2
+    echo "stb_image.h" >&2
     echo "from https://github.com/nothings/stb into $headers" >&2
   fi
 else

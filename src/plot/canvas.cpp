@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "plot/lettering.h"
+#include "base/utf8.h"
+#include "plot/stroke_letters.h"
 
 namespace orrery {
 namespace {
 
 constexpr int kLargestSide = 16384;
-
-double pen_width(const Words& words) { return words.size / 6 * (words.is_bold ? 1.35 : 0.95); }
 
 uint8_t mixed(uint8_t below, uint8_t above, double share) {
   return static_cast<uint8_t>(std::lround(below + (above - below) * share));
@@ -48,7 +47,8 @@ Marker series_marker(size_t index) {
   return kMarkers[index % std::size(kMarkers)];
 }
 
-Canvas::Canvas(int width, int height) : width_(width), height_(height) {
+Canvas::Canvas(int width, int height, const Lettering& lettering)
+    : width_(width), height_(height), lettering_(lettering) {
   if (std::min(width, height) < 1 || std::max(width, height) > kLargestSide) {
     throw Error({.what = "a picture of this size cannot be drawn",
                  .expected = "1 to " + std::to_string(kLargestSide) + " pixels each way",
@@ -190,25 +190,75 @@ void Canvas::mark(Point center, Marker marker, double size, Colour colour) {
   blend(colour, 1);
 }
 
-void Canvas::write(std::string_view text, Point baseline, const Words& words) {
+// `baseline`: the left edge of the first letter.
+void Canvas::cover_strokes(std::string_view letters, Point baseline, const Words& words) {
   const double unit = words.size / 6;
-  const double share = words.align == Align::left ? 0 : words.align == Align::center ? 0.5 : 1;
+  const double width = pen_width(words.size, words.is_bold);
   // The pen's middle follows the strokes; on half pixels a line of one pixel's width is sharp.
-  const double shift = -share * words_width(text, words) + pen_width(words) / 2;
-  const Point origin = words.is_upright ? Point{std::floor(baseline.x) - 0.5, std::round(baseline.y - shift) + 0.5}
-                                        : Point{std::round(baseline.x + shift) + 0.5, std::floor(baseline.y) - 0.5};
+  const double half = width / 2;
+  const Point origin = words.is_upright ? Point{std::floor(baseline.x) - 0.5, std::round(baseline.y - half) + 0.5}
+                                        : Point{std::round(baseline.x + half) + 0.5, std::floor(baseline.y) - 0.5};
   const auto placed = [&](Point point) {
     return words.is_upright ? Point{origin.x + point.y * unit, origin.y - point.x * unit}
                             : Point{origin.x + point.x * unit, origin.y + point.y * unit};
   };
-  for (const Stroke& stroke : letter_strokes(text)) {
-    cover_line(placed(stroke.from), placed(stroke.to), pen_width(words));
+  for (const Stroke& stroke : letter_strokes(letters)) cover_line(placed(stroke.from), placed(stroke.to), width);
+}
+
+void Canvas::cover_glyph(const Lettering::Piece& piece, Point baseline, const Words& words) {
+  const double along = words.is_upright ? -baseline.y : baseline.x;
+  const double pen = std::floor(along);
+  const Font::Bitmap bitmap = piece.font->bitmap(piece.glyph, words.size, along - pen);
+  // Where no bold font has the letter, it is drawn twice.
+  const int n_times = words.is_bold && !piece.font->is_bold() ? 2 : 1;
+  const double second = std::max(1.0, std::round(words.size / 14));
+  for (int row = 0; row < bitmap.height; ++row) {
+    for (int column = 0; column < bitmap.width; ++column) {
+      const double share = bitmap.coverage[static_cast<size_t>(row) * bitmap.width + column] / 255.0;
+      for (int time = 0; time < n_times; ++time) {
+        const double right = pen + bitmap.left + column + time * second;
+        const double below = bitmap.top + row;
+        const double x = words.is_upright ? std::round(baseline.x) + below : right;
+        const double y = words.is_upright ? -right - 1 : std::round(baseline.y) + below;
+        if (x < clip_.left || x + 1 > clip_.right || y < clip_.top || y + 1 > clip_.bottom) continue;
+        cover(static_cast<int>(x), static_cast<int>(y), share);
+      }
+    }
+  }
+}
+
+void Canvas::write(std::string_view text, Point baseline, const Words& words) {
+  if (!is_finite(baseline)) return;
+  const double share = words.align == Align::left ? 0 : words.align == Align::center ? 0.5 : 1;
+  const double shift = -share * width_of(text, words);
+  for (const Lettering::Piece& piece : lettering_.pieces(text, words.size, words.is_bold)) {
+    Point at = baseline;
+    (words.is_upright ? at.y : at.x) += (words.is_upright ? -1 : 1) * (shift + piece.x);
+    if (piece.font == nullptr) cover_strokes(piece.letters, at, words);
+    if (piece.font != nullptr) cover_glyph(piece, at, words);
   }
   blend(words.colour, 1);
 }
 
-double words_width(std::string_view text, const Words& words) {
-  return text.empty() ? 0 : letters_width(text) * words.size / 6 + pen_width(words);
+double Canvas::width_of(std::string_view text, const Words& words) const {
+  return lettering_.width(text, words.size, words.is_bold);
+}
+
+std::string Canvas::shortened(std::string_view text, const Words& words, double width) const {
+  if (width_of(text, words) <= width) return std::string(text);
+  // The longest beginning is found by halving: texts may be very long.
+  std::vector<size_t> ends = {0};
+  while (ends.back() < text.size()) {
+    ends.push_back(ends.back() + std::max<size_t>(1, utf8_length(text.substr(ends.back()))));
+  }
+  const auto with_dots = [&](size_t n) { return std::string(text.substr(0, ends[n])) + "..."; };
+  size_t fits = 0;
+  size_t too_many = ends.size();
+  while (too_many - fits > 1) {
+    const size_t middle = (fits + too_many) / 2;
+    (width_of(with_dots(middle), words) <= width ? fits : too_many) = middle;
+  }
+  return with_dots(fits);
 }
 
 }  // namespace orrery

@@ -1,4 +1,7 @@
 // A picture of pixels, and a pen with soft edges. All that is drawn outside the picture or the clip is cut off.
+//
+// Its background is white, not transparent: ink and palette are chosen for white, and a page may be dark. There a
+// figure is a white card, whose margin keeps words away from its edge.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +12,7 @@
 
 #include "plot/colour.h"
 #include "plot/geometry.h"
+#include "plot/lettering.h"
 
 namespace orrery {
 
@@ -35,7 +39,8 @@ Marker series_marker(size_t index);  // after four they come again
 
 class Canvas {
  public:
-  Canvas(int width, int height);  // white; throws Error unless both are 1 to 16384
+  // White; throws Error unless both are 1 to 16384.
+  Canvas(int width, int height, const Lettering& lettering = {});
   int width() const { return width_; }
   int height() const { return height_; }
   Colour at(int column, int row) const { return pixels_[static_cast<size_t>(row) * width_ + column]; }
@@ -46,12 +51,16 @@ class Canvas {
 
   void fill(const Box& box, Colour colour, double opacity = 1);
   void stroke(std::span<const Point> points, const Pen& pen);  // a point that is not finite is a gap in the line
-  void mark(Point center, Marker marker, double size, Colour colour);     // as wide as a circle of `size` pixels
-  void write(std::string_view text, Point baseline, const Words& words);  // one line of text
+  void mark(Point center, Marker marker, double size, Colour colour);  // as wide as a circle of `size` pixels
+  void write(std::string_view text, Point baseline, const Words& words);
+  double width_of(std::string_view text, const Words& words) const;  // pixels
+  // The text, or as many of its first characters as leave room for "..." in `width` pixels.
+  std::string shortened(std::string_view text, const Words& words, double width) const;
 
  private:
   int width_;
   int height_;
+  Lettering lettering_;
   Box clip_;
   std::vector<Colour> pixels_;
   // How much of each pixel the pen has covered, 0 to 1, and where it has been: blend() puts that into the picture.
@@ -60,12 +69,12 @@ class Canvas {
 
   void cover(int column, int row, double share);
   void cover_line(Point from, Point to, double width);
+  void cover_strokes(std::string_view letters, Point baseline, const Words& words);
+  void cover_glyph(const Lettering::Piece& piece, Point baseline, const Words& words);
   void cover_dashes(Point from, Point to, const Pen& pen, double at);
   void blend(Colour colour, double opacity);
   void forget_coverage();
 };
-
-double words_width(std::string_view text, const Words& words);  // pixels
 
 std::string png_bytes(const Canvas& canvas);
 void write_png(const Canvas& canvas, const std::string& path);  // appears whole or not at all; throws Error

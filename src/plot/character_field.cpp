@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "plot/colour.h"
+
 namespace orrery {
 namespace {
 
@@ -64,5 +66,12 @@ std::string CharacterField::row_text(int row, const std::vector<int>& colours) c
 }
 
 std::string colour_begin(int terminal_colour) { return "\033[38;5;" + std::to_string(terminal_colour) + "m"; }
+
+std::string background_begin(int terminal_colour) {
+  constexpr int kBlack = 16;
+  constexpr int kBright = 231;
+  const int text = words_on(colour_of_terminal(terminal_colour)) == kWhite ? kBright : kBlack;
+  return "\033[48;5;" + std::to_string(terminal_colour) + ";38;5;" + std::to_string(text) + "m";
+}
 
 }  // namespace orrery

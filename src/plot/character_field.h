@@ -40,6 +40,7 @@ class CharacterField {
 
 // Starts a terminal's colour; the text must be followed by kColourEnd.
 std::string colour_begin(int terminal_colour);
+std::string background_begin(int terminal_colour);  // with words that can be read on it
 inline constexpr const char* kColourEnd = "\033[0m";
 
 }  // namespace orrery

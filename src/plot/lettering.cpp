@@ -1,114 +1,115 @@
 #include "plot/lettering.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <string>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
-#include <stb/stb_easy_font.h>
+#include <utf8proc.h>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "plot/stroke_letters.h"
 
 namespace orrery {
 namespace {
 
-constexpr int kColumns = 8;
-constexpr int kRows = 10;  // 7 of a capital letter, 2 below the baseline, 1 that is always empty
-constexpr int kBaseline = 6;
-constexpr double kAdvanceOfBox = 6;
-
-// Which dots of a letter are set.
-class Dots {
- public:
-  explicit Dots(char letter) {
-    char text[] = {letter, '\0'};
-    // stb gives quadrilaterals of four vertices of 16 bytes (x, y, z as floats and a colour): rows or columns of dots.
-    std::array<char, 64 * 64> quads;
-    const int n = stb_easy_font_print(0, 0, text, nullptr, quads.data(), static_cast<int>(quads.size()));
-    for (int quad = 0; quad < n; ++quad) {
-      float begin[2];
-      float end[2];
-      std::memcpy(begin, quads.data() + quad * 64, sizeof begin);
-      std::memcpy(end, quads.data() + quad * 64 + 32, sizeof end);
-      for (int row = static_cast<int>(begin[1]); row < static_cast<int>(end[1]); ++row) {
-        for (int column = static_cast<int>(begin[0]); column < static_cast<int>(end[0]); ++column) set(column, row);
-      }
-    }
-    advance_ = stb_easy_font_width(text);
-  }
-
-  bool at(int column, int row) const {
-    return column >= 0 && column < kColumns && row >= 0 && row < kRows && dots_[row * kColumns + column];
-  }
-  double advance() const { return advance_; }
-
- private:
-  std::array<bool, kColumns* kRows> dots_ = {};
-  double advance_ = 0;
-
-  void set(int column, int row) {
-    if (column < kColumns && row < kRows) dots_[row * kColumns + column] = true;
-  }
-};
-
-// Joins each dot with its neighbours to the right and below, and across a corner where no way round joins them.
-void add_strokes(const Dots& dots, double left, std::vector<Stroke>& strokes) {
-  for (int row = 0; row < kRows; ++row) {
-    for (int column = 0; column < kColumns; ++column) {
-      if (!dots.at(column, row)) continue;
-      const Point here = {left + column, static_cast<double>(row - kBaseline)};
-      const bool right = dots.at(column + 1, row);
-      const bool below = dots.at(column, row + 1);
-      if (right) strokes.push_back({here, {here.x + 1, here.y}});
-      if (below) strokes.push_back({here, {here.x, here.y + 1}});
-      if (!right && !below && dots.at(column + 1, row + 1)) strokes.push_back({here, {here.x + 1, here.y + 1}});
-      if (!dots.at(column - 1, row) && !below && dots.at(column - 1, row + 1)) {
-        strokes.push_back({here, {here.x - 1, here.y + 1}});
-      }
-      strokes.push_back({here, here});
-    }
-  }
+char32_t first_character(std::string_view text, size_t length) {
+  utf8proc_int32_t character = -1;
+  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(length),
+                   &character);
+  return character < 0 ? U'\uFFFD' : static_cast<char32_t>(character);
 }
 
-void add_box(double left, std::vector<Stroke>& strokes) {
-  const Point corners[] = {{left, 0}, {left, -6}, {left + 4, -6}, {left + 4, 0}};
-  for (int i = 0; i < 4; ++i) strokes.push_back({corners[i], corners[(i + 1) % 4]});
-}
-
-// The strokes of the text if wanted; its width with the gap behind the last letter.
-double lay_out(std::string_view text, std::vector<Stroke>* strokes) {
-  double x = 0;
-  while (!text.empty()) {
-    const bool is_letter = text[0] >= ' ' && text[0] <= '~';
-    if (is_letter) {
-      const Dots dots(text[0]);
-      if (strokes != nullptr) add_strokes(dots, x, *strokes);
-      x += dots.advance();
-    } else {
-      if (strokes != nullptr) add_box(x, *strokes);
-      x += kAdvanceOfBox;
-    }
-    text.remove_prefix(std::max<size_t>(1, utf8_length(text)));
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    if (end > 0) parts.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
   }
-  return x;
+  return parts;
 }
 
 }  // namespace
 
-std::vector<Stroke> letter_strokes(std::string_view text) {
-  std::vector<Stroke> strokes;
-  lay_out(text, &strokes);
-  return strokes;
+// Debian and Ubuntu, Fedora, Arch, macOS.
+std::vector<std::vector<std::string>> system_fonts() {
+  return {
+      {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+       "/usr/share/fonts/TTF/DejaVuSans.ttf", "/System/Library/Fonts/Supplemental/Arial.ttf"},
+      {"/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf", "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans-Bold.ttf",
+       "/usr/share/fonts/TTF/DejaVuSans-Bold.ttf", "/System/Library/Fonts/Supplemental/Arial Bold.ttf"},
+      {"/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", "/usr/share/fonts/wqy-microhei-fonts/wqy-microhei.ttc",
+       "/usr/share/fonts/wqy-microhei/wqy-microhei.ttc", "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+       "/System/Library/Fonts/Supplemental/Arial Unicode.ttf"}};
 }
 
-double letters_width(std::string_view text) { return std::max(0.0, lay_out(text, nullptr) - 2); }
-
-int n_characters(std::string_view text) {
-  int n = 0;
-  for (; !text.empty(); ++n) text.remove_prefix(std::max<size_t>(1, utf8_length(text)));
-  return n;
+Lettering::Lettering(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) fonts_.push_back(std::make_shared<const Font>(path));
 }
+
+Lettering Lettering::of_system() {
+  if (const char* chosen = std::getenv("ORRERY_FONTS")) return Lettering(split(chosen));
+  Lettering lettering;
+  for (const std::vector<std::string>& list : system_fonts()) {
+    for (const std::string& path : list) {
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(path, ignored)) continue;
+      try {
+        lettering.fonts_.push_back(std::make_shared<const Font>(path));
+        break;
+      } catch (const Error&) {
+        // Nobody chose this font: the next one will do.
+      }
+    }
+  }
+  return lettering;
+}
+
+std::vector<Lettering::Piece> Lettering::pieces(std::string_view text, double size, bool is_bold) const {
+  std::vector<Piece> pieces;
+  size_t begin = 0;  // of letters that no font has
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text.substr(at));
+    const char32_t character = length > 0 ? first_character(text.substr(at), length) : U'\uFFFD';
+    Piece piece;
+    // Fonts of the wanted weight first.
+    for (const bool weight : {is_bold, !is_bold}) {
+      for (const auto& font : fonts_) {
+        if (piece.font != nullptr || font->is_bold() != weight) continue;
+        piece.glyph = font->glyph(character);
+        if (piece.glyph > 0) piece.font = font.get();
+      }
+    }
+    const size_t next = at + std::max<size_t>(1, length);
+    if (piece.font != nullptr) {
+      add_letters(text.substr(begin, at - begin), size, is_bold, pieces);
+      piece.x = pieces.empty() ? 0 : pieces.back().x + pieces.back().width;
+      piece.width = piece.font->advance(piece.glyph, size);
+      pieces.push_back(piece);
+      begin = next;
+    }
+    at = next;
+  }
+  add_letters(text.substr(begin), size, is_bold, pieces);
+  return pieces;
+}
+
+void Lettering::add_letters(std::string_view letters, double size, bool is_bold, std::vector<Piece>& pieces) const {
+  if (letters.empty()) return;
+  const double x = pieces.empty() ? 0 : pieces.back().x + pieces.back().width;
+  // Beside other letters they need a gap, which these strokes have not.
+  const double gap = fonts_.empty() ? 0 : size / 6;
+  const double width = letters_width(letters) * size / 6 + pen_width(size, is_bold);
+  pieces.push_back({x + gap, width + gap, nullptr, 0, letters});
+}
+
+double Lettering::width(std::string_view text, double size, bool is_bold) const {
+  const std::vector<Piece> all = pieces(text, size, is_bold);
+  return all.empty() ? 0 : all.back().x + all.back().width;
+}
+
+double pen_width(double size, bool is_bold) { return size / 6 * (is_bold ? 1.35 : 0.95); }
 
 }  // namespace orrery

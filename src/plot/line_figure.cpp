@@ -14,7 +14,6 @@ namespace {
 constexpr double kLineWidth = 2.5;  // wide enough that one pixel is covered in full
 constexpr double kMarkSize = 8;
 constexpr double kHalo = 3;
-constexpr Pen kLevelPen = {.colour = kQuiet, .width = 1.6, .dash = 7, .gap = 5};
 constexpr double kPaleWidth = 1;
 constexpr double kPaleOpacity = 0.35;
 
@@ -82,12 +81,7 @@ std::vector<LegendEntry> legend_of(const LineFigure& figure) {
         {legend_name(series), [&series, i](Canvas& canvas, const Box& box) { draw_sample(canvas, series, i, box); }});
   }
   for (const Level& level : figure.levels) {
-    if (level.name.empty()) continue;
-    legend.push_back({level.name, [](Canvas& canvas, const Box& box) {
-                        const double middle = std::floor((box.top + box.bottom) / 2);
-                        const Point line[] = {{box.left, middle}, {box.right, middle}};
-                        canvas.stroke(line, kLevelPen);
-                      }});
+    if (!level.name.empty()) legend.push_back(level_entry(level.name));
   }
   return legend;
 }
@@ -116,6 +110,12 @@ Axes axes_of(const LineFigure& figure) {
     }
   }
   for (const Level& level : figure.levels) y.push_back(level.y);
+  for (const Moment& moment : figure.moments) x.push_back(moment.x);
+  for (const MarkedPoint& point : figure.points) {
+    if (!can_show(figure.x.scale, point.x) || !can_show(figure.y.scale, point.y)) continue;
+    x.push_back(point.x);
+    y.push_back(point.y);
+  }
   return {Axis::around(x, figure.x), Axis::around(y, figure.y)};
 }
 
@@ -124,23 +124,23 @@ std::string legend_name(const Series& series) {
   return series.name + " (mean of " + std::to_string(window_of(series)) + ")";
 }
 
-Canvas drawn(const LineFigure& figure) {
+Canvas drawn(const LineFigure& figure, const Lettering& lettering) {
   check(figure);
-  Canvas canvas(figure.width, figure.height);
+  Canvas canvas(figure.width, figure.height, lettering);
   const Axes axes = axes_of(figure);
   const Field field =
-      draw_frame(canvas, {figure.title, figure.x.label, figure.y.label, axes.x, axes.y, legend_of(figure)});
+      draw_frame(canvas, {figure.title, {figure.x.label, axes.x}, {figure.y.label, axes.y}, legend_of(figure)});
   canvas.clip_to(field.box);
-  for (const Level& level : figure.levels) {
-    const double y = field.at(field.x.low(), level.y).y;
-    const Point line[] = {{field.box.left, y}, {field.box.right, y}};
-    canvas.stroke(line, kLevelPen);
-  }
+  for (const Level& level : figure.levels) draw_level(canvas, field, level.y);
+  for (const Moment& moment : figure.moments) draw_moment(canvas, field, moment.x);
   for (size_t i = 0; i < figure.series.size(); ++i) draw(canvas, figure.series[i], i, field);
   canvas.clip_to_all();
+  draw_names(canvas, field, figure.moments, figure.points);
   return canvas;
 }
 
-void write_png(const LineFigure& figure, const std::string& path) { write_png(drawn(figure), path); }
+void write_png(const LineFigure& figure, const std::string& path, const Lettering& lettering) {
+  write_png(drawn(figure, lettering), path);
+}
 
 }  // namespace orrery

@@ -6,15 +6,10 @@
 
 #include "plot/axis.h"
 #include "plot/canvas.h"
+#include "plot/level.h"
 #include "plot/series.h"
 
 namespace orrery {
-
-// A horizontal line to compare with: a known optimum, a limit.
-struct Level {
-  std::string name;
-  double y = 0;
-};
 
 struct LineFigure {
   std::string title = {};
@@ -22,6 +17,8 @@ struct LineFigure {
   AxisOptions y = {};
   std::vector<Series> series = {};  // later ones are drawn over earlier ones
   std::vector<Level> levels = {};
+  std::vector<Moment> moments = {};
+  std::vector<MarkedPoint> points = {};
   int width = 960;  // pixels of the PNG
   int height = 540;
 };
@@ -29,9 +26,10 @@ struct LineFigure {
 // All three throw Error where a series has not as many x as y, or an axis is given a range that is none. A point that
 // an axis cannot show (NaN, infinite, zero and less on a logarithmic scale) is a gap in its line.
 
-// The same figure gives the same pixels. Throws Error also where the picture is too small for the words.
-Canvas drawn(const LineFigure& figure);
-void write_png(const LineFigure& figure, const std::string& path);
+// The same figure gives the same pixels for the same fonts. Throws Error also where the picture is too small for the
+// words.
+Canvas drawn(const LineFigure& figure, const Lettering& lettering = {});
+void write_png(const LineFigure& figure, const std::string& path, const Lettering& lettering = Lettering::of_system());
 
 // Lines of text (each with '\n'): title, name of the y axis, a field of braille dots, numbers, name of the x axis,
 // legend. Of a noisy series only the mean is shown. No line has more than `width` columns, except for a title or label

@@ -169,7 +169,7 @@ TEST_CASE("plot: marks have their shapes") {
 
 TEST_CASE("plot: words stand on their baseline, aligned as told") {
   const Words words = {.size = 12, .colour = kBlack};
-  const double width = words_width("HELLO", words);
+  const double width = Canvas(1, 1).width_of("HELLO", words);
   CHECK(width > 50);
   CHECK(width < 60);
   for (const Align align : {Align::left, Align::center, Align::right}) {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "plot/field_finder.h"
 #include "support/files.h"
 
 // Decodes PNG with code that has nothing to do with the code that wrote it.
@@ -22,27 +23,17 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A decoded picture and where its axes are: the longest lines in the colour of the axes.
+// A decoded picture and where its axes are.
 class Picture {
  public:
   explicit Picture(const std::string& path) : pixels_(stbi_load(path.c_str(), &width, &height, &channels, 3), free) {
     REQUIRE(pixels_ != nullptr);
-    int longest = 0;
-    for (int row = 0; row < height; ++row) {
-      const int length = count(row, row + 1, 0, width, kInk);
-      if (length > longest) bottom = row;
-      longest = std::max(longest, length);
-    }
-    longest = 0;
-    for (int column = 0; column < width; ++column) {
-      const int length = count(0, height, column, column + 1, kInk);
-      if (length > longest) left = column;
-      longest = std::max(longest, length);
-    }
-    while (at(right + left + 1, bottom) == kInk) ++right;
-    right += left;
-    top = bottom;
-    while (at(left, top - 1) == kInk) --top;
+    const test::FoundField field =
+        test::find_field(width, height, [&](int column, int row) { return at(column, row); });
+    left = field.left;
+    right = field.right;
+    top = field.top;
+    bottom = field.bottom;
   }
 
   Colour at(int column, int row) const {
@@ -71,7 +62,7 @@ class Picture {
 
 Picture picture_of(const LineFigure& figure) {
   const TemporaryFolder folder;
-  write_png(figure, folder / "figure.png");
+  write_png(figure, folder / "figure.png", Lettering());
   return Picture(folder / "figure.png");
 }
 
@@ -247,4 +238,39 @@ TEST_CASE("plot: what cannot be drawn is an Error") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(write_png(LineFigure{}, folder / "missing/figure.png"), Error);
   CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("plot: moments cross the field, points are marked, and names stand beside them") {
+  LineFigure figure = ten_by_ten();
+  figure.moments = {{"here", 5}};
+  figure.points = {{"there", 2, 8}, {"", 20, 20}, {"nowhere", kNan, 3}};
+  const Picture picture = picture_of(figure);
+  int n = 0;
+  for (int row = picture.top; row < picture.bottom; ++row) {
+    n += picture.at((picture.left + picture.right + 1) / 2, row).red < 180;
+  }
+  CHECK(n > 0.4 * (picture.bottom - picture.top));
+  CHECK(n < 0.8 * (picture.bottom - picture.top));
+  CHECK(picture.in_field(0.2, 0.8) == kInk);
+  const int middle = picture.left + (picture.right - picture.left) / 2;
+  CHECK(picture.count(picture.top, picture.top + 40, middle + 4, middle + 90, kInk) > 30);
+  const int at = picture.left + (picture.right - picture.left) / 5;
+  const int row = picture.bottom - (picture.bottom - picture.top) * 4 / 5;
+  CHECK(picture.count(row - 12, row + 12, at + 12, at + 100, kInk) > 30);
+  // Points that cannot be shown leave nothing.
+  const std::string bytes = png_bytes(drawn(figure));
+  figure.points.resize(1);
+  CHECK(png_bytes(drawn(figure)) == bytes);
+}
+
+TEST_CASE("plot: an axis reaches as far as its moments and points") {
+  LineFigure figure;
+  figure.series = {{.x = {1, 2}, .y = {1, 2}}};
+  figure.moments = {{"late", 50}};
+  figure.points = {{"high", 3, 40}};
+  const std::string text = terminal_text(figure, 40, 6);
+  CHECK(text.find("late (50)") != std::string::npos);
+  CHECK(text.find("high (3, 40)") != std::string::npos);
+  CHECK(text.find("40 \u2524") != std::string::npos);
+  CHECK(text.find(" 40 ") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plot/line_figure.h"
+#include "plot/terminal_frame.h"
 
 using namespace orrery;
 
@@ -109,4 +110,31 @@ TEST_CASE("plot: words in a terminal are clean, and size has limits") {
   CHECK_THROWS_AS(terminal_text(figure, 19, 10), Error);
   CHECK_THROWS_AS(terminal_text(figure, 2000, 10), Error);
   CHECK_THROWS_AS(terminal_text(figure, 72, 1), Error);
+}
+
+TEST_CASE("plot: moments and points in a terminal") {
+  LineFigure figure = {.x = {"", Scale::linear, 0, 10}, .y = {"", Scale::linear, 0, 1}};
+  figure.moments = {{"middle", 5}};
+  figure.points = {{"corner", 10, 1}};
+  CHECK(
+      terminal_text(figure, 20, 3) ==
+      "1 \u2524        \u250a       \u25c6\n"
+      "  \u2502        \u250a\n"
+      "0 \u2524        \u250a\n"
+      "  \u2514\u252c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u252c\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u252c\n"
+      "   0       5      10\n"
+      "   \u250a middle (5)\n"
+      "   \u25c6 corner (10, 1)\n");
+}
+
+TEST_CASE("plot: a terminal's columns of words") {
+  CHECK(n_columns("a\u00e9") == 2);
+  CHECK(n_columns("\u4e2d\u6587") == 4);
+  CHECK(n_columns("e\u0301") == 1);  // an accent stands above the letter before it
+  CHECK(n_columns("\xff") == 1);
+  CHECK(words("abcdef", 6) == "abcdef");
+  CHECK(words("abcdefg", 6) == "abcd..");
+  CHECK(words("\u4e2d\u6587\u4e2d\u6587", 7) == "\u4e2d\u6587..");
+  CHECK(words("\u4e2d\u6587\u4e2d\u6587", 5) == "\u4e2d..");
+  CHECK(words("a\033b") == "a\\x1Bb");
 }
