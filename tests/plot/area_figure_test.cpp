@@ -50,7 +50,7 @@ TEST_CASE("plot: a peak of areas between two pixels is seen") {
   figure.areas = {{"", {}}};
   for (int i = 0; i < 10000; ++i) {
     figure.x.push_back(i);
-    figure.areas[0].y.push_back(i == 5000 ? 9 : 1);
+    figure.areas[0].y.push_back(i == 5003 ? 9 : 1);
   }
   const Drawing drawing(drawn(figure));
   int n = 0;
