@@ -69,8 +69,9 @@ void draw_areas(Canvas& canvas, const AreaFigure& figure, const Stack& stack, co
       below = std::min(below, top);
     }
   }
-  // A fine white line keeps neighbours apart whatever their colours.
-  for (const std::vector<Point>& edge : edges) canvas.stroke(edge, {.colour = kWhite, .width = 1.5});
+  // A fine white line keeps neighbours apart whatever their colours. Above the uppermost one it would hide narrow
+  // peaks.
+  for (size_t i = 0; i + 1 < edges.size(); ++i) canvas.stroke(edges[i], {.colour = kWhite, .width = 1.5});
 }
 
 // The area at a place, or as many as there are.

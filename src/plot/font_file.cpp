@@ -68,12 +68,11 @@ void FontFile::check_character_map() const {
 
 bool FontFile::is_sound(int glyph) const {
   int n_parts = 0;
-  return is_sound(glyph, 0, n_parts);
+  return is_sound(glyph, n_parts);
 }
 
-bool FontFile::is_sound(int glyph, int depth, int& n_parts) const {
-  constexpr int kDeepest = 6;
-  if (glyph < 0 || glyph > 0xFFFF || depth > kDeepest) return false;
+bool FontFile::is_sound(int glyph, int& n_parts) const {
+  if (glyph < 0 || glyph > 0xFFFF) return false;
   const bool is_long = u16(head_.offset + 50) != 0;
   const size_t entry = static_cast<size_t>(glyph) * (is_long ? 4 : 2);
   if (entry + (is_long ? 8 : 4) > locations_.length) return false;
@@ -84,7 +83,7 @@ bool FontFile::is_sound(int glyph, int depth, int& n_parts) const {
   if (begin > end || end > glyphs_.length || end - begin < 10) return false;
   const size_t at = glyphs_.offset + begin;
   const uint32_t n_contours = u16(at);
-  if (n_contours >= 0x8000) return are_parts_sound(at + 10, glyphs_.offset + end, depth, n_parts);
+  if (n_contours >= 0x8000) return are_parts_sound(at + 10, glyphs_.offset + end, n_parts);
   if (10 + 2 * size_t{n_contours} > end - begin) return false;
   // Each contour ends at a later point than the one before it. stb takes as much memory as the last one says.
   for (uint32_t i = 1; i < n_contours; ++i) {
@@ -93,14 +92,14 @@ bool FontFile::is_sound(int glyph, int depth, int& n_parts) const {
   return true;
 }
 
-// A glyph of several others, which must not contain it.
-bool FontFile::are_parts_sound(size_t at, size_t end, int depth, int& n_parts) const {
+// A glyph of several others, which may be made of others again. One that contains itself has too many parts.
+bool FontFile::are_parts_sound(size_t at, size_t end, int& n_parts) const {
   constexpr int kMostParts = 64;
   constexpr uint32_t kWordArguments = 0x01, kScale = 0x08, kMore = 0x20, kTwoScales = 0x40, kMatrix = 0x80;
   for (uint32_t flags = kMore; (flags & kMore) != 0;) {
     if (at + 4 > end || ++n_parts > kMostParts) return false;
     flags = u16(at);
-    if (!is_sound(static_cast<int>(u16(at + 2)), depth + 1, n_parts)) return false;
+    if (!is_sound(static_cast<int>(u16(at + 2)), n_parts)) return false;
     at += 4 + ((flags & kWordArguments) != 0 ? 4 : 2);
     at += (flags & kScale) != 0 ? 2 : (flags & kTwoScales) != 0 ? 4 : (flags & kMatrix) != 0 ? 8 : 0;
     if (at > end) return false;

@@ -44,8 +44,8 @@ class FontFile {
   [[noreturn]] void reject(const char* reason) const;
   Table table(std::string_view tag, size_t at_least) const;
   void check_character_map() const;
-  bool is_sound(int glyph, int depth, int& n_parts) const;
-  bool are_parts_sound(size_t at, size_t end, int depth, int& n_parts) const;
+  bool is_sound(int glyph, int& n_parts) const;  // `n_parts`: those seen so far
+  bool are_parts_sound(size_t at, size_t end, int& n_parts) const;
 };
 
 }  // namespace orrery

@@ -29,6 +29,8 @@ BarFigure two_by_two() {
 TEST_CASE("plot: grouped bars stand side by side as high as their values") {
   const Drawing drawing(drawn(two_by_two()));
   // Each name has half of the width, each bar 38 % of that.
+  CHECK(drawing.in_field(0.05, 0.25) == kWhite);
+  CHECK(drawing.in_field(0.07, 0.25) == series_colour(0));
   CHECK(drawing.in_field(0.16, 0.48) == series_colour(0));
   CHECK(drawing.in_field(0.16, 0.53) == kWhite);
   CHECK(drawing.in_field(0.34, 0.78) == series_colour(1));

@@ -67,7 +67,9 @@ TEST_CASE("plot: upright and bold letters of a font") {
   const Lettering lettering({write_file(folder / "small.ttf", small_font())});
   Canvas upright(60, 60, lettering);
   upright.write("HH", {30, 50}, {.size = 14, .colour = {0, 0, 0}, .is_upright = true});
-  CHECK(upright.at(29, 47) == Colour{0, 0, 0});
+  CHECK(upright.at(29, 48) == Colour{0, 0, 0});
+  CHECK(upright.at(29, 49) == kWhite);
+  CHECK(upright.at(15, 47) == kWhite);
   CHECK(upright.at(17, 36) == Colour{0, 0, 0});
   CHECK(upright.at(29, 34) == kWhite);
   CHECK(upright.at(29, 31) == Colour{0, 0, 0});
