@@ -39,6 +39,8 @@ void check_rope(const ModelConfig& config, const Checker& checker) {
   }
   checker.positive("the base of the rotary positions makes no sense", config.rope_base);
   checker.positive("the scale of the rotary positions makes no sense", config.rope_scale);
+  if (config.local_rope_base != 0)
+    checker.positive("the base of the windowed layers' rotary positions makes no sense", config.local_rope_base);
 }
 
 }  // namespace
@@ -58,6 +60,11 @@ void check(const ModelConfig& config, const std::string& where) {
                  "a multiple of " + std::to_string(config.n_kv_heads) + " heads", std::to_string(config.n_heads));
   }
   checker.positive("the epsilon of the norms makes no sense", config.norm_epsilon);
+  checker.positive("the scale of the embedding makes no sense", config.embedding_scale);
+  if (config.query_size != 0) checker.positive("the scale of the attention scores makes no sense", config.query_size);
+  if (config.window != 0) checker.size("the window of attention makes no sense", config.window, kMaxContext);
+  if (config.global_every != 0)
+    checker.size("the period of the windowed layers makes no sense", config.global_every, kMaxLayers);
   if (config.positions == Positions::rope) check_rope(config, checker);
 }
 

@@ -32,16 +32,24 @@ struct ModelConfig {
   double rope_base = 0;   // theta
   double rope_scale = 1;  // positions are divided by it ("linear" scaling)
 
+  int window = 0;        // a row of a windowed layer sees so many positions, its own the last; 0: all layers see all
+  int global_every = 0;  // of so many layers the last is not windowed; 0: all are windowed
+  double local_rope_base = 0;  // of windowed layers, whose positions are not scaled; 0: they turn as all do
+
   Activation activation = Activation::silu;
   bool gated_ffn = true;        // activation(gate) * up (Shazeer, 2020)
   bool attention_bias = false;  // q, k, v have a bias
   bool output_bias = false;     // the attention's output projection has one
   bool ffn_bias = false;
-  bool qk_norm = false;    // q and k are normed per head before RoPE (Qwen3)
-  bool tied_head = false;  // the output projection is the token embedding
+  bool qk_norm = false;        // q and k are normed per head before RoPE (Qwen3, Gemma 3)
+  bool post_norms = false;     // what attention and feed-forward give is normed before it is added (Gemma 3)
+  bool tied_head = false;      // the output projection is the token embedding
+  double embedding_scale = 1;  // the token embedding is multiplied by it
+  double query_size = 0;       // scores are divided by its square root; 0: head_dim
 
   int q_dim() const { return n_heads * head_dim; }
   int kv_dim() const { return n_kv_heads * head_dim; }
+  bool is_windowed(int layer) const { return window > 0 && (global_every == 0 || (layer + 1) % global_every != 0); }
 };
 
 // Throws Error (its `where` is `where`) when a value is missing, absurd or contradicts another.

@@ -29,7 +29,9 @@ void require_expressible(const Checkpoint& checkpoint) {
   require(config.q_dim() == config.d_model, "a head size of its own");
   require(config.activation == fixed.activation && config.gated_ffn, "another feed-forward layer than gated SiLU");
   require(!config.attention_bias && !config.output_bias && !config.ffn_bias, "biases");
-  require(!config.qk_norm, "normed queries and keys");
+  require(!config.qk_norm && !config.post_norms, "other norms than before each half of a block");
+  require(config.embedding_scale == 1 && config.query_size == 0, "scales of its own");
+  require(config.window == 0, "windows of attention");
 }
 
 template <class T>

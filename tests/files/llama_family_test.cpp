@@ -42,10 +42,11 @@ TEST_CASE_FIXTURE(Fixture, "llama: keys that must be there are asked for by name
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "llama: a window bounds the context, up to where it changes nothing") {
-  CHECK(load(tiny_llama()).config.context_length == 8);
-  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.context_length == 4);
-  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 9)).config.context_length == 8);
+TEST_CASE_FIXTURE(Fixture, "llama: a window is used where it is shorter than the context") {
+  CHECK(load(tiny_llama()).config.window == 0);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.window == 4);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.context_length == 8);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 9)).config.window == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "llama: what a file may ask for and we lack is refused by name") {
