@@ -28,6 +28,7 @@ std::string positions_text(const ModelConfig& c) {
   std::string text = "RoPE, " + std::to_string(c.rope_dims) + " elements, base " + fixed(c.rope_base, 0);
   text += c.rope_layout == RopeLayout::interleaved ? ", pairs interleaved" : ", pairs half a head apart";
   if (c.local_rope_base != 0) text += ", base " + fixed(c.local_rope_base, 0) + " in windowed layers";
+  if (c.yarn.factor != 1) text += ", YaRN by " + fixed(c.yarn.factor, 2);
   if (c.rope_scale != 1) text += ", positions divided by " + fixed(c.rope_scale, 2);
   return text;
 }

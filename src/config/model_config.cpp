@@ -31,6 +31,20 @@ struct Checker {
   }
 };
 
+void check_yarn(const ModelConfig& config, const Checker& checker) {
+  const Yarn& yarn = config.yarn;
+  for (const double value : {yarn.factor, yarn.beta_fast, yarn.beta_slow, yarn.magnitude}) {
+    checker.positive("YaRN's scaling of the rotary positions makes no sense", value);
+  }
+  if (yarn.factor == 1) return;
+  checker.size("the original context of YaRN makes no sense", yarn.original_context, kMaxContext);
+  // Only then are larger queries and keys the same as larger scores.
+  if (config.rope_dims != config.head_dim) {
+    checker.fail("YaRN where only a part of each head turns is not supported", std::to_string(config.head_dim),
+                 std::to_string(config.rope_dims));
+  }
+}
+
 void check_rope(const ModelConfig& config, const Checker& checker) {
   if (config.rope_dims < 2 || config.rope_dims > config.head_dim || config.rope_dims % 2 != 0) {
     checker.fail("the number of rotated elements of a head makes no sense",
@@ -39,6 +53,7 @@ void check_rope(const ModelConfig& config, const Checker& checker) {
   }
   checker.positive("the base of the rotary positions makes no sense", config.rope_base);
   checker.positive("the scale of the rotary positions makes no sense", config.rope_scale);
+  check_yarn(config, checker);
   if (config.local_rope_base != 0)
     checker.positive("the base of the windowed layers' rotary positions makes no sense", config.local_rope_base);
 }

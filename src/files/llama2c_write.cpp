@@ -24,7 +24,8 @@ void require_expressible(const Checkpoint& checkpoint) {
   require(config.positions == fixed.positions, "learned positions");
   require(config.rope_layout == fixed.rope_layout, "rotary positions that turn halves");
   require(config.rope_base == fixed.rope_base, "another RoPE base than 10000");
-  require(config.rope_scale == 1 && checkpoint.rope_factors.empty(), "scaled rotary positions");
+  require(config.rope_scale == 1 && checkpoint.rope_factors.empty() && config.yarn.factor == 1,
+          "scaled rotary positions");
   require(config.rope_dims == config.head_dim, "heads that are rotated in part");
   require(config.q_dim() == config.d_model, "a head size of its own");
   require(config.activation == fixed.activation && config.gated_ffn, "another feed-forward layer than gated SiLU");

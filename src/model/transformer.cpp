@@ -84,7 +84,9 @@ Tensor Transformer::attention(Pass& pass, const Tensor& x) const {
 // Every row looks at the keys of its own sequence: those in the cache, or those of this call.
 Tensor Transformer::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) const {
   const double query_size = config().query_size > 0 ? config().query_size : config().head_dim;
-  const AttentionShape shape{config().n_heads, config().n_kv_heads, config().head_dim, 1 / std::sqrt(query_size),
+  // YaRN would make queries and keys larger; their product is made so instead.
+  const double scale = config().yarn.magnitude * config().yarn.magnitude / std::sqrt(query_size);
+  const AttentionShape shape{config().n_heads, config().n_kv_heads, config().head_dim, scale,
                              config().is_windowed(pass.layer) ? config().window : 0};
   std::vector<std::vector<KeyValueSpan>> spans;  // of each sequence
   std::vector<AttentionGroup> groups;

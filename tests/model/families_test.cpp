@@ -62,7 +62,7 @@ std::vector<std::string> reasons(const Checkpoint& checkpoint) {
 }  // namespace
 
 TEST_CASE("families: a model, its GGUF file and its folder give the same logits") {
-  for (const char* family : {"llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2"}) {
+  for (const char* family : {"llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2", "qwen2-yarn", "qwen3-yarn"}) {
     for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
       CAPTURE(family);
       CAPTURE(info(type).name);
@@ -98,7 +98,7 @@ TEST_CASE("families: the greedy ids and the probabilities are those of another e
   // Gemma 3 is nearly four times as long as its window. That engine has GELU as a table in half precision.
   std::ifstream file(data_file("families.json"));
   const auto expected = nlohmann::json::parse(file);
-  REQUIRE(expected.size() == 5);
+  REQUIRE(expected.size() == 7);
   for (const auto& [family, entry] : expected.items()) {
     CAPTURE(family);
     const auto ids = entry["greedy_ids"].get<std::vector<TokenId>>();
@@ -202,4 +202,30 @@ TEST_CASE("families: rotary positions that are scaled, from folder and from GGUF
   const std::vector<double> expected = all_logits(scaled);
   CHECK(largest_difference(all_logits(load_checkpoint(folder / "m.gguf")), expected) < 1e-5);  // factors are F32 there
   CHECK(largest_difference(all_logits(load("")), expected) > 1e-3);
+}
+
+TEST_CASE("families: YaRN, what is left out, and what is refused") {
+  const TemporaryFolder folder;
+  const auto load = [&](const std::string& more) {
+    write_model_folder(folder.path().string(), "llama", family_model("llama"),
+                       ",\"rope_scaling\":{\"rope_type\":\"yarn\"" + more + "}");
+    return load_checkpoint(folder.path().string());
+  };
+  const Checkpoint usual = load(",\"factor\":4.0,\"original_max_position_embeddings\":64");
+  CHECK(usual.config.context_length == 256);
+  CHECK(usual.config.yarn.magnitude == doctest::Approx(1.138629));  // 1 + 0.1 * ln 4
+  // Base 5000, 8 pairs, 64 positions: 32 turns are made before pair 0, 1 turn at pair 2.18 and so by pair 3, from where
+  // on all is divided by 4; pairs 1 and 2 lie at a third and at two thirds: 1 / (1/3/4 + 2/3), 1 / (2/3/4 + 1/3).
+  REQUIRE(usual.rope_factors.size() == 8);
+  CHECK(usual.rope_factors[0] == 1);
+  CHECK(usual.rope_factors[1] == doctest::Approx(4.0 / 3));
+  CHECK(usual.rope_factors[2] == doctest::Approx(2));
+  CHECK(usual.rope_factors[3] == doctest::Approx(4));
+  CHECK(usual.rope_factors[7] == doctest::Approx(4));
+  CHECK(load(",\"factor\":4.0").config.yarn.original_context == 128);
+  CHECK_ERROR(load(""), "rope_scaling/factor", "positive");
+  CHECK_ERROR(load(",\"factor\":1e300,\"original_max_position_embeddings\":2000000000"), "context");
+  CHECK_ERROR(load(",\"factor\":4.0,\"original_max_position_embeddings\":0"), "original context of YaRN");
+  CHECK_ERROR(load(",\"factor\":4.0,\"beta_fast\":-1"), "YaRN's scaling");
+  CHECK_ERROR(load(",\"factor\":4.0,\"mscale\":0.7"), "rope_scaling/mscale", "this variant of YaRN");
 }

@@ -121,7 +121,7 @@ TEST_CASE("scores of several sequences are announced one sequence at a time") {
   CHECK(counter.rows == std::vector<size_t>{2, 1});
 }
 
-TEST_CASE("scores are divided by the root of the query size") {
+TEST_CASE("scores are divided by the root of the query size, and grow by YaRN's magnitude squared") {
   ModelConfig config = small_config(0);
   const auto scores = [&] {
     Transformer model(random_model(config, DType::F32));
@@ -134,8 +134,12 @@ TEST_CASE("scores are divided by the root of the query size") {
   const auto usual = scores();
   config.query_size = 4.0 * config.head_dim;
   const auto halved = scores();
+  config.query_size = 0;
+  config.yarn.magnitude = 2;
+  const auto grown = scores();
   REQUIRE(usual.size() == 4);
   for (size_t i = 0; i < usual.size(); ++i) {
     CHECK(halved[i] == doctest::Approx(usual[i] / 2));
+    CHECK(grown[i] == doctest::Approx(usual[i] * 4));
   }
 }

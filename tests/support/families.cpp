@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "config/yarn.h"
 #include "files/random_checkpoint.h"
 #include "support/files.h"
 #include "support/safetensors.h"
@@ -68,6 +69,13 @@ ModelConfig family_config(const std::string& name) {
     c.window = 8;
     c.global_every = 6;
     c.local_rope_base = 10000;
+  }
+  if (name == "qwen2-yarn") {  // what YaRN's authors found best
+    c.yarn = {.factor = 4, .original_context = 32, .magnitude = 1 + 0.1 * std::log(4.0)};
+  }
+  if (name == "qwen3-yarn") {  // with a ramp that begins and ends within the head
+    c.context_length = 10240;
+    c.yarn = {.factor = 2.5, .original_context = 4096, .magnitude = 1.25 * (1 + 0.1 * std::log(2.5))};
   }
   return c;
 }
@@ -175,6 +183,7 @@ void add_gpt2(const Checkpoint& model, SafetensorsBuilder& builder) {
 
 Checkpoint family_model(const std::string& family, DType matrices) {
   Checkpoint model = random_checkpoint(family_config(family), matrices, 2024);
+  model.rope_factors = yarn_factors(model.config);
   if (model.config.family == "llama" || family == "gemma3") {
     model.vocabulary = random_vocabulary(kVocabulary, 1);
     model.vocabulary.add_space_prefix = family != "gemma3";
@@ -202,13 +211,18 @@ std::string folder_config(const std::string& family, const ModelConfig& c, const
       ",\"rope_local_base_freq\":" + number(c.local_rope_base) +
       ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":" + number(c.rope_scale) +
       "},\"attn_logit_softcapping\":null,\"final_logit_softcapping\":null";
+  const std::string yarn = ",\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":" + number(c.yarn.factor) +
+                           ",\"original_max_position_embeddings\":" + n(c.yarn.original_context) +
+                           ",\"beta_fast\":" + number(c.yarn.beta_fast) + ",\"beta_slow\":" + number(c.yarn.beta_slow) +
+                           ",\"attention_factor\":" + number(c.yarn.magnitude) + "}";
   return "{\"model_type\":\"" + (is_gemma ? "gemma3_text" : family_of(family)) + "\",\"hidden_size\":" + n(c.d_model) +
          ",\"intermediate_size\":" + n(c.d_ff) + ",\"num_hidden_layers\":" + n(c.n_layers) +
          ",\"num_attention_heads\":" + n(c.n_heads) + ",\"num_key_value_heads\":" + n(c.n_kv_heads) +
          (c.head_dim * c.n_heads != c.d_model || is_gemma ? ",\"head_dim\":" + n(c.head_dim) : "") +
          ",\"vocab_size\":" + n(c.vocab_size) + ",\"max_position_embeddings\":" + n(c.context_length) +
          ",\"rms_norm_eps\":" + number(c.norm_epsilon) + ",\"rope_theta\":" + number(c.rope_base) +
-         (is_gemma ? gemma : ",\"hidden_act\":\"silu\"") + ",\"tie_word_embeddings\":" + tied + extra + "}";
+         (is_gemma ? gemma : ",\"hidden_act\":\"silu\"") + (c.yarn.factor != 1 ? yarn : "") +
+         ",\"tie_word_embeddings\":" + tied + extra + "}";
 }
 
 void write_model_folder(const std::string& folder, const std::string& family, const Checkpoint& model,

@@ -9,7 +9,7 @@
 
 namespace orrery::test {
 
-// "llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2". Rotary positions turn halves,
+// "llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2"; "qwen2-yarn" and "qwen3-yarn". Rotary positions turn halves,
 // as in folders. With a vocabulary; the weights are F32 or of the type given.
 Checkpoint family_model(const std::string& family, DType matrices = DType::F32);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "config/yarn.h"
 
 namespace orrery {
 namespace {
@@ -74,12 +75,29 @@ void read_heads(const Keys& key, const GgufMetadata& metadata, ModelConfig& conf
   }
 }
 
+// The factor on queries and keys is what YaRN's authors found best for the factor on positions, times the file's.
+void read_yarn(const Keys& key, const GgufMetadata& metadata, ModelConfig& config) {
+  for (const auto& [suffix, usual] :
+       {std::pair("rope.scaling.yarn_ext_factor", 1.0), std::pair("rope.scaling.yarn_attn_factor", 1.0),
+        std::pair("rope.scaling.yarn_log_multiplier", 0.0)}) {
+    if (metadata.number_or(key(suffix), usual) != usual) refuse(metadata, key(suffix), "this variant of YaRN is");
+  }
+  Yarn& yarn = config.yarn;
+  yarn.factor = metadata.number_or(key("rope.scaling.factor"), 1);
+  yarn.original_context = metadata.count_or(key("rope.scaling.original_context_length"), config.context_length);
+  yarn.beta_fast = metadata.number_or(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
+  yarn.beta_slow = metadata.number_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
+  yarn.magnitude = metadata.number_or(key("rope.scaling.attn_factor"), 1) * usual_yarn_magnitude(yarn.factor);
+  stretch_context(config);
+}
+
 void read_rope(const Keys& key, const GgufMetadata& metadata, ModelConfig& config) {
   config.rope_dims = metadata.count_or(key("rope.dimension_count"), config.head_dim);
   config.rope_base = metadata.number_or(key("rope.freq_base"), 10000);  // the default of docs/gguf.md
 
   const std::string type_key = key("rope.scaling.type");
   const auto type = metadata.text(type_key);
+  if (type == "yarn") return read_yarn(key, metadata, config);
   if (type && *type != "none" && *type != "linear") refuse(metadata, type_key, "this scaling of rotary positions is");
   if (type == "none") return;
   // Older files have scale_linear alone. 0 stands for no scaling.
@@ -154,6 +172,15 @@ void add_rope_scaling(const Keys& key, const ModelConfig& config, GgufMetadataWr
     metadata.add_text(key("rope.scaling.type"), "linear");
     metadata.add_float32(key("rope.scaling.factor"), config.rope_scale);
   }
+  const Yarn& yarn = config.yarn;
+  if (yarn.factor == 1) return;
+  metadata.add_text(key("rope.scaling.type"), "yarn");
+  metadata.add_float32(key("rope.scaling.factor"), yarn.factor);
+  metadata.add_uint32(key("rope.scaling.original_context_length"), yarn.original_context);
+  metadata.add_float32(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
+  metadata.add_float32(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
+  const double usual = usual_yarn_magnitude(yarn.factor);
+  if (yarn.magnitude != usual) metadata.add_float32(key("rope.scaling.attn_factor"), yarn.magnitude / usual);
 }
 
 }  // namespace

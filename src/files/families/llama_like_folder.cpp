@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "config/yarn.h"
 #include "files/families/llama_like.h"
 
 namespace orrery {
@@ -62,6 +63,20 @@ double positive(const JsonValues& file, const std::string& at) {
   return value;
 }
 
+void read_yarn(const JsonValues& file, const std::string& at, ModelConfig& config) {
+  for (const char* key : {"/mscale", "/mscale_all_dim"}) {
+    if (file.has(at + key)) file.fail(at + key, "this variant of YaRN is not supported");
+  }
+  if (!file.flag(at + "/truncate", true)) file.fail(at + "/truncate", "this variant of YaRN is not supported");
+  Yarn& yarn = config.yarn;
+  yarn.factor = positive(file, at + "/factor");
+  yarn.original_context = file.count_or(at + "/original_max_position_embeddings", config.context_length);
+  yarn.beta_fast = file.number(at + "/beta_fast", yarn.beta_fast);
+  yarn.beta_slow = file.number(at + "/beta_slow", yarn.beta_slow);
+  yarn.magnitude = file.number(at + "/attention_factor", usual_yarn_magnitude(yarn.factor));
+  stretch_context(config);
+}
+
 void read_rope(const JsonValues& file, double base, ModelConfig& config) {
   const std::string at = rope_scaling_at(file);
   config.rope_layout = RopeLayout::half_split;
@@ -70,8 +85,10 @@ void read_rope(const JsonValues& file, double base, ModelConfig& config) {
   const std::string type = rope_type(file);
   if (type == "linear") {
     config.rope_scale = positive(file, at + "/factor");
+  } else if (type == "yarn") {
+    read_yarn(file, at, config);
   } else if (type != "default" && type != "llama3") {
-    file.fail(at, "this scaling of rotary positions is not supported", type, "linear or llama3");
+    file.fail(at, "this scaling of rotary positions is not supported", type, "linear, llama3 or yarn");
   }
 }
 
@@ -114,7 +131,7 @@ void bound_context_by_window(ModelConfig& config) {
 }
 
 std::vector<double> llama_like_rope_factors(const JsonValues& file, const ModelConfig& config) {
-  if (rope_type(file) != "llama3") return {};
+  if (rope_type(file) != "llama3") return yarn_factors(config);
   const std::string at = rope_scaling_at(file);
   const double factor = positive(file, at + "/factor");
   const double low = positive(file, at + "/low_freq_factor");
