@@ -18,6 +18,22 @@ class Reader {
  public:
   explicit Reader(const TokenizerJson& file) : file_(file) {}
 
+  // Of a file that is a vocabulary alone.
+  Vocabulary read_alone(const PreTokenization& rules, std::span<const AddedToken> added) {
+    vocabulary_.model = "gpt2";
+    vocabulary_.add_bos = vocabulary_.add_space_prefix = false;
+    vocabulary_.pre_tokenization = rules;
+    read_pieces();
+    for (const AddedToken& token : added) {
+      const auto known = ids_.find(token.text);
+      if (token.id < 0 && known == ids_.end()) continue;
+      add_token(token.text, token.id < 0 ? known->second : token.id,
+                token.is_special ? PieceKind::control : PieceKind::user_defined, "added tokens");
+    }
+    store();
+    return std::move(vocabulary_);
+  }
+
   Vocabulary read() {
     is_sentencepiece_ = file_.flag("model/byte_fallback", false);
     vocabulary_.model = is_sentencepiece_ ? "llama" : "gpt2";
@@ -138,11 +154,15 @@ class Reader {
     kinds_[slot] = kind;
   }
 
-  void read_tokens() {
+  void read_pieces() {
     for (const auto& [text, id] : file_.vocabulary) {
       const bool is_byte = is_sentencepiece_ && text.size() == 6 && text.starts_with("<0x") && text.ends_with('>');
       add_token(text, id, is_byte ? PieceKind::byte : PieceKind::normal, "model/vocab");
     }
+  }
+
+  void read_tokens() {
+    read_pieces();
     file_.for_each("added_tokens", [&](const std::string& at) {
       for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
         if (file_.flag(at + flag, false)) file_.fail(at + flag, "added tokens of this sort are not supported");
@@ -151,13 +171,18 @@ class Reader {
       add_token(file_.text(at + "/content"), file_.integer(at + "/id"),
                 is_special ? PieceKind::control : PieceKind::user_defined, at);
     });
-    if (texts_.empty()) file_.fail("model/vocab", "the vocabulary is empty");
     const std::string unknown = file_.text("model/unk_token");
     if (!unknown.empty()) {
       vocabulary_.unknown = id_of(unknown, "model/unk_token");
       kinds_[vocabulary_.unknown] = PieceKind::unknown;
     }
+    store();
+    if (is_sentencepiece_) derive_scores();
+  }
 
+  // What was read, as the vocabulary keeps it: views of one text.
+  void store() {
+    if (texts_.empty()) file_.fail("model/vocab", "the vocabulary is empty");
     auto storage = std::make_shared<std::string>();
     for (const std::string& text : texts_) *storage += text;
     for (const std::string& merge : file_.merges) *storage += merge;
@@ -172,7 +197,6 @@ class Reader {
     vocabulary_.storage = storage;
     vocabulary_.kinds = std::move(kinds_);
     vocabulary_.scores.assign(vocabulary_.pieces.size(), 0);
-    if (is_sentencepiece_) derive_scores();
   }
 
   // For files that know scores and no merges: a piece has the rank of the first merge that makes it. Those that no
@@ -232,6 +256,13 @@ class Reader {
 };
 
 }  // namespace
+
+Vocabulary read_vocab_and_merges(const std::string& vocab_path, const std::string& merges_path,
+                                 const PreTokenization& rules, std::span<const AddedToken> added) {
+  TokenizerJson file = TokenizerJson::vocabulary_alone(vocab_path);
+  file.read_merges_txt(merges_path);
+  return Reader(file).read_alone(rules, added);
+}
 
 Vocabulary read_tokenizer_json(const std::string& path) { return Reader(TokenizerJson(path)).read(); }
 
