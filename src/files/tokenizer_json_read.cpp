@@ -5,6 +5,7 @@
 #include "files/pre_tokenizations.h"
 #include "files/tokenizer_json.h"
 #include "files/tokenizer_json_parse.h"
+#include "text/added_tokens.h"
 
 namespace orrery {
 namespace {
@@ -86,16 +87,19 @@ class Reader {
     } else if (type(at) != "Replace" || file_.text(at + "/pattern/String") != " " ||
                file_.text(at + "/content") != kSpace) {
       refuse(at, "in a SentencePiece vocabulary is not supported");
+    } else {
+      replaces_spaces_ = true;
     }
   }
 
   void read_metaspace(const std::string& at) {
     const std::string scheme = file_.text(at + "/prepend_scheme", "always");
     if (type(at) != "Metaspace" || file_.text(at + "/replacement") != kSpace || file_.flag(at + "/split", true) ||
-        (scheme != "always" && scheme != "never")) {
+        (scheme != "always" && scheme != "first" && scheme != "never")) {
       refuse(at, "of this sort in a SentencePiece vocabulary is not supported");
     }
-    vocabulary_.add_space_prefix = scheme == "always";
+    vocabulary_.add_space_prefix = scheme != "never";
+    vocabulary_.prefixes_once = scheme == "first";
   }
 
   void read_pre_tokenizer(const std::string& at) {
@@ -104,6 +108,8 @@ class Reader {
       file_.for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
       return;
     }
+    // Where spaces were replaced before, cutting at spaces cuts nothing (Gemma).
+    if (is_sentencepiece_ && kind == "Split" && replaces_spaces_ && file_.text(at + "/pattern/String") == " ") return;
     if (is_sentencepiece_) return read_metaspace(at);
     if (cuts_to_bytes_) refuse(at, "after ByteLevel is not supported");
     std::vector<std::string>& patterns = vocabulary_.pre_tokenization.patterns;
@@ -167,9 +173,12 @@ class Reader {
       for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
         if (file_.flag(at + flag, false)) file_.fail(at + flag, "added tokens of this sort are not supported");
       }
-      const bool is_special = file_.flag(at + "/special", false);
-      add_token(file_.text(at + "/content"), file_.integer(at + "/id"),
-                is_special ? PieceKind::control : PieceKind::user_defined, at);
+      const std::string text = file_.text(at + "/content");
+      PieceKind kind = file_.flag(at + "/special", false) ? PieceKind::control : PieceKind::user_defined;
+      // Runs of spaces (Gemma) are added as U+2581, which no text has: merges make them, and they print as spaces.
+      const bool is_run =
+          kind == PieceKind::user_defined && is_sentencepiece_ && text.find(kSpace) != std::string::npos;
+      add_token(text, file_.integer(at + "/id"), is_run ? PieceKind::normal : kind, at);
     });
     const std::string unknown = file_.text("model/unk_token");
     if (!unknown.empty()) {
@@ -185,18 +194,34 @@ class Reader {
     if (texts_.empty()) file_.fail("model/vocab", "the vocabulary is empty");
     auto storage = std::make_shared<std::string>();
     for (const std::string& text : texts_) *storage += text;
-    for (const std::string& merge : file_.merges) *storage += merge;
+    std::vector<std::string_view> merges;
+    for (const std::string& merge : file_.merges) {
+      if (!makes_added_token(merge)) merges.push_back(merge);
+    }
+    for (const std::string_view merge : merges) *storage += merge;
     std::string_view rest = *storage;
-    const auto next = [&](const std::string& text) {
+    const auto next = [&](std::string_view text) {
       const std::string_view view = rest.substr(0, text.size());
       rest.remove_prefix(text.size());
       return view;
     };
     for (const std::string& text : texts_) vocabulary_.pieces.push_back(next(text));
-    for (const std::string& merge : file_.merges) vocabulary_.merges.push_back(next(merge));
+    for (const std::string_view merge : merges) vocabulary_.merges.push_back(next(merge));
     vocabulary_.storage = storage;
     vocabulary_.kinds = std::move(kinds_);
     vocabulary_.scores.assign(vocabulary_.pieces.size(), 0);
+  }
+
+  // SentencePiece's added tokens are cut out of the text before anything merges: a merge that makes one is never made.
+  bool makes_added_token(const std::string& merge) const {
+    if (!is_sentencepiece_) return false;
+    const auto made = ids_.find(joined(merge));
+    return made != ids_.end() && stands_as_it_is(kinds_[static_cast<size_t>(made->second)]);
+  }
+
+  static std::string joined(std::string merge) {
+    if (const size_t space = merge.find(' '); space != std::string::npos) merge.erase(space, 1);
+    return merge;
   }
 
   // For files that know scores and no merges: a piece has the rank of the first merge that makes it. Those that no
@@ -207,9 +232,7 @@ class Reader {
       if (vocabulary_.kinds[id] == PieceKind::normal) vocabulary_.scores[id] = -static_cast<float>(n + id);
     }
     for (size_t rank = n; rank-- > 0;) {
-      std::string joined = file_.merges[rank];
-      if (const size_t space = joined.find(' '); space != std::string::npos) joined.erase(space, 1);
-      if (const auto made = ids_.find(joined); made != ids_.end()) {
+      if (const auto made = ids_.find(joined(file_.merges[rank])); made != ids_.end()) {
         vocabulary_.scores[static_cast<size_t>(made->second)] = -static_cast<float>(rank);
       }
     }
@@ -250,6 +273,7 @@ class Reader {
   Vocabulary vocabulary_;
   bool is_sentencepiece_ = false;
   bool cuts_to_bytes_ = false;
+  bool replaces_spaces_ = false;
   std::unordered_map<std::string, int64_t> ids_;
   std::vector<std::string> texts_;  // by id
   std::vector<PieceKind> kinds_;
