@@ -27,8 +27,15 @@ std::string positions_text(const ModelConfig& c) {
   if (c.positions == Positions::learned) return "learned";
   std::string text = "RoPE, " + std::to_string(c.rope_dims) + " elements, base " + fixed(c.rope_base, 0);
   text += c.rope_layout == RopeLayout::interleaved ? ", pairs interleaved" : ", pairs half a head apart";
+  if (c.local_rope_base != 0) text += ", base " + fixed(c.local_rope_base, 0) + " in windowed layers";
+  if (c.yarn.factor != 1) text += ", YaRN by " + fixed(c.yarn.factor, 2);
   if (c.rope_scale != 1) text += ", positions divided by " + fixed(c.rope_scale, 2);
   return text;
+}
+
+std::string window_text(const ModelConfig& c) {
+  std::string text = std::to_string(c.window) + " positions";
+  return text + (c.global_every == 0 ? "" : ", but for every " + std::to_string(c.global_every) + "th layer");
 }
 
 std::string feed_forward_text(const ModelConfig& c) {
@@ -54,6 +61,7 @@ std::string config_text(const ModelConfig& c) {
   line(text, "norm",
        std::string(c.norm == Norm::rms ? "RMSNorm" : "LayerNorm") + ", epsilon " + epsilon_text(c.norm_epsilon));
   line(text, "positions", positions_text(c));
+  if (c.window > 0) line(text, "window", window_text(c));
   line(text, "vocabulary", std::to_string(c.vocab_size) + (c.tied_head ? ", output tied to the embedding" : ""));
   line(text, "context", std::to_string(c.context_length));
   const ParameterCount count = parameter_count(c);

@@ -26,13 +26,17 @@ uint64_t kv_bytes_per_position(const ModelConfig& config, DType keys, DType valu
 // Most bytes that the arena holds during a forward pass of `rows` rows of which `logit_rows` want logits.
 uint64_t activation_bytes(const ModelConfig& config, int64_t rows, int64_t logit_rows, DType activations);
 
+// Of these, what is made before the first block: angles and the embedded tokens.
+uint64_t embedding_activation_bytes(const ModelConfig& config, int64_t rows, DType activations);
+
 // What the rows of a call have to look at.
 struct RowCounts {
   int64_t rows = 0;
   int64_t logit_rows = 0;
-  int64_t visible_keys = 0;  // over all rows: a row at position p sees p + 1
+  int64_t visible_keys = 0;   // over all rows: a row at position p sees p + 1,
+  int64_t windowed_keys = 0;  // and in a windowed layer the last `window` of them
 };
-RowCounts consecutive_rows(int64_t first_position, int64_t rows, int64_t logit_rows);
+RowCounts consecutive_rows(const ModelConfig& config, int64_t first_position, int64_t rows, int64_t logit_rows);
 
 // Floating-point operations of one forward pass; a multiply-add is two. `other` is everything but matrix products and
 // attention, an exp or square root counted as one.
@@ -47,7 +51,7 @@ FlopCount forward_flops(const ModelConfig& config, const RowCounts& counts);
 
 // Operations of training on a token within a text of `length` tokens, as Chowdhery et al. (2022, "PaLM", appendix B)
 // count them for their model FLOPs utilization: 6 for each number of a matrix, and attention as if every token saw the
-// whole text. What an implementation computes twice does not count.
+// whole text, or all of its window. What an implementation computes twice does not count.
 double training_flops_per_token(const ModelConfig& config, double length);
 
 }  // namespace orrery

@@ -31,6 +31,20 @@ struct Checker {
   }
 };
 
+void check_yarn(const ModelConfig& config, const Checker& checker) {
+  const Yarn& yarn = config.yarn;
+  for (const double value : {yarn.factor, yarn.beta_fast, yarn.beta_slow, yarn.magnitude}) {
+    checker.positive("YaRN's scaling of the rotary positions makes no sense", value);
+  }
+  if (yarn.factor == 1) return;
+  checker.size("the original context of YaRN makes no sense", yarn.original_context, kMaxContext);
+  // Only then are larger queries and keys the same as larger scores.
+  if (config.rope_dims != config.head_dim) {
+    checker.fail("YaRN where only a part of each head turns is not supported", std::to_string(config.head_dim),
+                 std::to_string(config.rope_dims));
+  }
+}
+
 void check_rope(const ModelConfig& config, const Checker& checker) {
   if (config.rope_dims < 2 || config.rope_dims > config.head_dim || config.rope_dims % 2 != 0) {
     checker.fail("the number of rotated elements of a head makes no sense",
@@ -39,6 +53,9 @@ void check_rope(const ModelConfig& config, const Checker& checker) {
   }
   checker.positive("the base of the rotary positions makes no sense", config.rope_base);
   checker.positive("the scale of the rotary positions makes no sense", config.rope_scale);
+  check_yarn(config, checker);
+  if (config.local_rope_base != 0)
+    checker.positive("the base of the windowed layers' rotary positions makes no sense", config.local_rope_base);
 }
 
 }  // namespace
@@ -58,6 +75,11 @@ void check(const ModelConfig& config, const std::string& where) {
                  "a multiple of " + std::to_string(config.n_kv_heads) + " heads", std::to_string(config.n_heads));
   }
   checker.positive("the epsilon of the norms makes no sense", config.norm_epsilon);
+  checker.positive("the scale of the embedding makes no sense", config.embedding_scale);
+  if (config.query_size != 0) checker.positive("the scale of the attention scores makes no sense", config.query_size);
+  if (config.window != 0) checker.size("the window of attention makes no sense", config.window, kMaxContext);
+  if (config.global_every != 0)
+    checker.size("the period of the windowed layers makes no sense", config.global_every, kMaxLayers);
   if (config.positions == Positions::rope) check_rope(config, checker);
 }
 

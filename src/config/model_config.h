@@ -10,6 +10,15 @@ enum class Positions { rope, learned };             // rotary (Su et al., 2021),
 enum class RopeLayout { interleaved, half_split };  // which two elements turn together: (2i, 2i+1) or (i, i + dims/2)
 enum class Activation { silu, gelu_tanh };          // x * sigmoid(x); GELU's tanh form (Hendrycks and Gimpel, 2016)
 
+// RoPE for texts longer than the model was first trained on (Peng et al., 2023, "YaRN").
+struct Yarn {
+  double factor = 1;         // slow pairs turn slower by it; 1: no YaRN
+  int original_context = 0;  // what the model was first trained on
+  double beta_fast = 32;     // pairs that turn more often than this within it stay as they are,
+  double beta_slow = 1;      // those that turn less often are slow, between them is a ramp
+  double magnitude = 1;      // of queries and keys, after they turned
+};
+
 struct ModelConfig {
   std::string name;    // "SmolLM2-135M"; may be empty
   std::string family;  // "llama"
@@ -31,17 +40,26 @@ struct ModelConfig {
   int rope_dims = 0;      // elements of each head that turn; the rest pass unchanged
   double rope_base = 0;   // theta
   double rope_scale = 1;  // positions are divided by it ("linear" scaling)
+  Yarn yarn;
+
+  int window = 0;        // a row of a windowed layer sees so many positions, its own the last; 0: all layers see all
+  int global_every = 0;  // of so many layers the last is not windowed; 0: all are windowed
+  double local_rope_base = 0;  // of windowed layers, whose positions are not scaled; 0: they turn as all do
 
   Activation activation = Activation::silu;
   bool gated_ffn = true;        // activation(gate) * up (Shazeer, 2020)
   bool attention_bias = false;  // q, k, v have a bias
   bool output_bias = false;     // the attention's output projection has one
   bool ffn_bias = false;
-  bool qk_norm = false;    // q and k are normed per head before RoPE (Qwen3)
-  bool tied_head = false;  // the output projection is the token embedding
+  bool qk_norm = false;        // q and k are normed per head before RoPE (Qwen3, Gemma 3)
+  bool post_norms = false;     // what attention and feed-forward give is normed before it is added (Gemma 3)
+  bool tied_head = false;      // the output projection is the token embedding
+  double embedding_scale = 1;  // the token embedding is multiplied by it
+  double query_size = 0;       // scores are divided by its square root; 0: head_dim
 
   int q_dim() const { return n_heads * head_dim; }
   int kv_dim() const { return n_kv_heads * head_dim; }
+  bool is_windowed(int layer) const { return window > 0 && (global_every == 0 || (layer + 1) % global_every != 0); }
 };
 
 // Throws Error (its `where` is `where`) when a value is missing, absurd or contradicts another.

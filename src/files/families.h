@@ -45,7 +45,8 @@ struct FolderModel {
 
 // How the folders of one model_type are written.
 struct FolderLayout {
-  std::string_view model_type;  // in config.json
+  std::string_view model_type;     // in config.json
+  const char* obstacle = nullptr;  // why models of this type are refused; where there is one, nothing else is set
   // Throws Error as Family::from_gguf does.
   ModelConfig (*config)(const FolderModel& model);
   // What Checkpoint::rope_factors shall be; nullptr: empty. Called with a config that check() has seen.
@@ -57,6 +58,7 @@ struct FolderLayout {
   std::span<const FolderName> block;
   std::string_view head = "lm_head";
   bool blocks_are_transposed = false;         // their matrices are [in, out]
+  bool norms_lack_one = false;                // their norms multiply by 1 + weight
   std::span<const std::string_view> ignored;  // ends of the names of tensors that are no weights
 };
 
@@ -67,6 +69,9 @@ extern const Family kQwen2Family;          // families/qwen2.cpp
 extern const FolderLayout kQwen2Folder;
 extern const Family kQwen3Family;  // families/qwen3.cpp
 extern const FolderLayout kQwen3Folder;
+extern const Family kGemma3Family;  // families/gemma3.cpp
+extern const FolderLayout kGemma3Folder;
+extern const FolderLayout kGemma3ImagesFolder;
 extern const Family kGpt2Family;  // families/gpt2.cpp
 extern const FolderLayout kGpt2Folder;
 extern const FolderLayout kMinGptFolder;

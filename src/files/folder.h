@@ -1,5 +1,6 @@
 // A model's folder as Hugging Face's transformers write it (https://huggingface.co/docs/transformers): config.json,
-// generation_config.json, tokenizer.json, tokenizer_config.json, and the weights as safetensors.
+// generation_config.json, tokenizer.json or vocab.json and merges.txt, tokenizer_config.json, chat_template.jinja, and
+// the weights as safetensors.
 #pragma once
 
 #include <cstddef>

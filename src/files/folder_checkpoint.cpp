@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "base/error.h"
 #include "files/folder.h"
+#include "text/added_tokens.h"
 
 namespace orrery {
 namespace {
@@ -27,10 +29,26 @@ void require_files(const std::string& folder) {
                .hint = is_pytorch ? "fetch the model as safetensors" : "fetch all files of the model"});
 }
 
+// Models of one line may share a tokenizer whose last added tokens only the larger ones know (Gemma 3's is the one that
+// stands for an image). What nothing can be computed with is text like any other.
+void drop_surplus_tokens(size_t size, Vocabulary& vocabulary) {
+  if (vocabulary.pieces.size() <= size) return;
+  const bool all_are_added = std::all_of(vocabulary.kinds.begin() + static_cast<std::ptrdiff_t>(size),
+                                         vocabulary.kinds.end(), stands_as_it_is);
+  const bool some_are_needed =
+      vocabulary.bos >= static_cast<int64_t>(size) || vocabulary.unknown >= static_cast<int64_t>(size) ||
+      std::ranges::any_of(vocabulary.end_tokens, [&](TokenId id) { return id >= static_cast<int64_t>(size); });
+  if (!all_are_added || some_are_needed) return;
+  vocabulary.pieces.resize(size);
+  vocabulary.scores.resize(size);
+  vocabulary.kinds.resize(size);
+}
+
 void check_vocabulary_size(Checkpoint& checkpoint) {
   Vocabulary& vocabulary = checkpoint.vocabulary;
   const auto size = static_cast<size_t>(checkpoint.config.vocab_size);
   if (vocabulary.empty()) return;
+  drop_surplus_tokens(size, vocabulary);
   if (vocabulary.pieces.size() > size) {
     throw Error({.what = "vocabulary and model do not belong together",
                  .where = checkpoint.path,

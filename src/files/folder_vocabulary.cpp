@@ -1,14 +1,20 @@
-// The tokenizer of a folder: tokenizer.json, and what the other files say about it.
+// The tokenizer of a folder: tokenizer.json, or vocab.json and merges.txt, and what the other files say about it.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "files/folder.h"
+#include "files/pre_tokenizations.h"
 #include "files/tokenizer_json.h"
+#include "files/tokenizer_json_parse.h"
 
 namespace orrery {
 namespace {
+
+constexpr size_t kMostTemplateBytes = 1 << 20;
+constexpr int kMostTokens = 1 << 18;  // that a folder's tokenizer_config.json is looked through for
 
 bool is_there(const std::string& path) {
   std::error_code ignored;
@@ -73,19 +79,83 @@ void read_tokenizer_config(const JsonValues& file, Vocabulary& vocabulary, Check
   checkpoint.chat_template = chat_template(file);
 }
 
+// What special_tokens_map.json and tokenizer_config.json name: texts, objects with one, or lists of these.
+void collect_named_tokens(const JsonValues& file, std::vector<AddedToken>& tokens) {
+  const auto collect = [&](const std::string& at) {
+    const std::string text = file.is(at, JsonValue::object) ? file.text(at + "/content") : file.text(at);
+    if (!text.empty()) tokens.push_back({.text = text});
+  };
+  for (const char* key : {"bos_token", "eos_token", "unk_token", "pad_token"}) collect(key);
+  file.for_each("additional_special_tokens", collect);
+}
+
+// The added tokens of a folder without tokenizer.json: from up to three files, what says more about a token last.
+std::vector<AddedToken> added_tokens(const std::string& folder) {
+  std::vector<AddedToken> tokens;
+  if (is_there(folder + "/added_tokens.json")) {
+    for (const auto& [text, id] : TokenizerJson::vocabulary_alone(folder + "/added_tokens.json").vocabulary) {
+      tokens.push_back({text, id, true});
+    }
+  }
+  for (const char* name : {"/special_tokens_map.json", "/tokenizer_config.json"}) {
+    const auto file = read_if_there(folder + name);
+    if (!file) continue;
+    collect_named_tokens(*file, tokens);
+    // Under their ids, of which JsonValues can only be asked one by one.
+    const std::string decoder = "added_tokens_decoder";
+    for (int id = 0; file->is(decoder, JsonValue::object) && id < kMostTokens; ++id) {
+      const std::string at = decoder + "/" + std::to_string(id);
+      if (!file->has(at + "/content")) continue;
+      for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
+        if (file->flag(at + flag, false)) file->fail(at + flag, "added tokens of this sort are not supported");
+      }
+      tokens.push_back({file->text(at + "/content"), id, file->flag(at + "/special", false)});
+    }
+  }
+  if (tokens.empty()) tokens.push_back({.text = "<|endoftext|>"});  // GPT-2's own folder has no other file
+  return tokens;
+}
+
+// transformers' tokenizers that have these two files differ in how they cut text before merging.
+std::string cutting_of(const std::string& folder) {
+  const auto file = read_if_there(folder + "/tokenizer_config.json");
+  if (file && file->flag("add_prefix_space", false)) {
+    file->fail("add_prefix_space", "with a space before the text is not supported");
+  }
+  const auto config = read_if_there(folder + "/config.json");
+  const bool is_qwen = config && config->text("model_type").starts_with("qwen");
+  std::string name = file ? file->text("tokenizer_class") : "";
+  if (name.empty()) name = is_qwen ? "Qwen2Tokenizer" : "GPT2Tokenizer";
+  if (name.starts_with("GPT2Tokenizer")) return "gpt-2";
+  if (name.starts_with("Qwen2Tokenizer")) return "qwen2";
+  file->fail("tokenizer_class", "from vocab.json and merges.txt alone this tokenizer cannot be made", name,
+             "GPT2Tokenizer, Qwen2Tokenizer, or a tokenizer.json");
+}
+
+Vocabulary read_vocabulary(const std::string& folder) {
+  if (is_there(folder + "/tokenizer.json")) return read_tokenizer_json(folder + "/tokenizer.json");
+  if (is_there(folder + "/vocab.json") && is_there(folder + "/merges.txt")) {
+    return read_vocab_and_merges(folder + "/vocab.json", folder + "/merges.txt",
+                                 pre_tokenization_named(cutting_of(folder)), added_tokens(folder));
+  }
+  if (!is_there(folder + "/tokenizer.model")) return {};
+  throw Error({.what = "of the tokenizer there is only tokenizer.model, which is not supported",
+               .where = folder,
+               .expected = "tokenizer.json",
+               .hint = "fetch the tokenizer.json of the model, or the model as GGUF"});
+}
+
 }  // namespace
 
 Vocabulary folder_vocabulary(const std::string& folder, Checkpoint& checkpoint) {
-  if (!is_there(folder + "/tokenizer.json")) {
-    if (!is_there(folder + "/tokenizer.model")) return {};
-    throw Error({.what = "of the tokenizer there is only tokenizer.model, which is not supported",
-                 .where = folder,
-                 .expected = "tokenizer.json",
-                 .hint = "fetch the tokenizer.json of the model, or the model as GGUF"});
-  }
-  Vocabulary vocabulary = read_tokenizer_json(folder + "/tokenizer.json");
+  Vocabulary vocabulary = read_vocabulary(folder);
+  if (vocabulary.empty()) return vocabulary;
   if (const auto file = read_if_there(folder + "/tokenizer_config.json")) {
     read_tokenizer_config(*file, vocabulary, checkpoint);
+  }
+  // Newer folders have the template in a file of its own.
+  if (const std::string path = folder + "/chat_template.jinja"; is_there(path)) {
+    checkpoint.chat_template = read_file(path, kMostTemplateBytes);
   }
   const auto config = read_if_there(folder + "/config.json");
   if (config && vocabulary.bos == kNoToken && config->is("bos_token_id", JsonValue::integer)) {

@@ -21,6 +21,20 @@ std::string shape_text_of(const std::vector<int64_t>& shape) {
 // "weight" or "bias": what follows the last dot.
 std::string_view kind_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+std::string_view base_of(std::string_view name) { return name.substr(0, name.rfind('.')); }
+
+// In F32, as a norm is computed with: 1 + w in the file's type would lose what w says.
+void add_norm_plus_one(const FileTensor& tensor, DType dtype, const std::byte* data, Checkpoint& checkpoint) {
+  const auto n = static_cast<size_t>(tensor.shape[0]);
+  const auto gain = std::make_shared<std::vector<float>>(n);
+  auto* bytes = reinterpret_cast<std::byte*>(gain->data());
+  convert_row(dtype, data, DType::F32, bytes, tensor.shape[0]);
+  for (float& value : *gain) value += 1;
+  checkpoint.owners.push_back(gain);
+  checkpoint.weights.insert_or_assign(tensor.name, make_tensor(tensor.name, DType::F32, tensor.shape, bytes));
+  checkpoint.copies.push_back({tensor.name, "one added: the file has what a norm is more than 1", n * sizeof(float)});
+}
+
 const FolderName* find_rule(std::span<const FolderName> rules, std::string_view ours) {
   const auto found = std::ranges::find(rules, ours, &FolderName::ours);
   return found == rules.end() ? nullptr : &*found;
@@ -94,6 +108,10 @@ void FolderTensors::add_weight(const Source& source, const Place& place, const s
   }
   FileTensor ours = {name, tensor.type, shape, tensor.offset, tensor.bytes / static_cast<uint64_t>(n_parts)};
   const std::byte* data = place.file->file->bytes().data() + tensor.offset;
+  if (layout_.norms_lack_one && shape.size() == 1 && base_of(name).ends_with("norm")) {
+    add_norm_plus_one(ours, *dtype, data, checkpoint);
+    return;
+  }
   if (!is_transposed) {
     add_mapped_weight(ours, *dtype, data + ours.bytes * static_cast<uint64_t>(part), checkpoint);
     return;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "config/yarn.h"
 #include "files/byte_reader.h"
 #include "files/families.h"
 #include "files/ggml_type.h"
@@ -89,8 +90,13 @@ void add_weights(const MappedFile& file, const Family& family, Checkpoint& check
 
 // Llama 3.1 and later: each frequency of the rotary positions has a divisor of its own.
 void read_rope_factors(Checkpoint& checkpoint) {
+  checkpoint.rope_factors = yarn_factors(checkpoint.config);
   const Tensor* factors = checkpoint.find_weight("rope_freqs.weight");
   if (factors == nullptr) return;
+  if (!checkpoint.rope_factors.empty()) {
+    throw Error({.what = "rotary positions that are scaled in two ways are not supported",
+                 .where = checkpoint.path + ": tensor rope_freqs.weight"});
+  }
   checkpoint.weight("rope_freqs.weight", {checkpoint.config.rope_dims / 2});
   for (int64_t i = 0; i < factors->shape[0]; ++i) {
     const double factor = values<float>(*factors)[i];

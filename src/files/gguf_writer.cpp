@@ -56,7 +56,8 @@ std::vector<std::string> names_in_order(const Checkpoint& checkpoint) {
 std::vector<PlannedTensor> plan(const Checkpoint& checkpoint, const GgufWriteOptions& options,
                                 std::vector<float>& rope_factors) {
   std::vector<PlannedTensor> planned;
-  if (!rope_factors.empty() && checkpoint.find_weight(kRopeFactorsName) == nullptr) {
+  if (!rope_factors.empty() && checkpoint.config.yarn.factor == 1 &&
+      checkpoint.find_weight(kRopeFactorsName) == nullptr) {
     const Tensor factors = make_tensor(kRopeFactorsName, DType::F32, {static_cast<int64_t>(rope_factors.size())},
                                        reinterpret_cast<std::byte*>(rope_factors.data()));
     planned.push_back({kRopeFactorsName, {factors}, DType::F32});

@@ -24,12 +24,15 @@ void require_expressible(const Checkpoint& checkpoint) {
   require(config.positions == fixed.positions, "learned positions");
   require(config.rope_layout == fixed.rope_layout, "rotary positions that turn halves");
   require(config.rope_base == fixed.rope_base, "another RoPE base than 10000");
-  require(config.rope_scale == 1 && checkpoint.rope_factors.empty(), "scaled rotary positions");
+  require(config.rope_scale == 1 && checkpoint.rope_factors.empty() && config.yarn.factor == 1,
+          "scaled rotary positions");
   require(config.rope_dims == config.head_dim, "heads that are rotated in part");
   require(config.q_dim() == config.d_model, "a head size of its own");
   require(config.activation == fixed.activation && config.gated_ffn, "another feed-forward layer than gated SiLU");
   require(!config.attention_bias && !config.output_bias && !config.ffn_bias, "biases");
-  require(!config.qk_norm, "normed queries and keys");
+  require(!config.qk_norm && !config.post_norms, "other norms than before each half of a block");
+  require(config.embedding_scale == 1 && config.query_size == 0, "scales of its own");
+  require(config.window == 0, "windows of attention");
 }
 
 template <class T>

@@ -1,5 +1,8 @@
 #include "files/tokenizer_json_parse.h"
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "base/mapped_file.h"
 
 namespace orrery {
@@ -12,7 +15,8 @@ constexpr size_t kMaxValues = 16'000'000;  // vocabulary and merges of the large
 // Keeps vocabulary and merges out of the other values.
 class TokenizerJson::Reader : public JsonValues::Collector {
  public:
-  explicit Reader(TokenizerJson& file) : Collector(file), file_(file) {}
+  Reader(TokenizerJson& file, bool is_vocabulary)
+      : Collector(file), file_(file), vocabulary_at_(is_vocabulary ? "" : "model/vocab") {}
 
   void add(const std::string& key, JsonValue value) override {
     switch (place_) {
@@ -23,7 +27,7 @@ class TokenizerJson::Reader : public JsonValues::Collector {
     }
     const JsonValue::Type type = value.type;
     Collector::add(key, std::move(value));
-    if (type == JsonValue::object && path_of_value() == "model/vocab") place_ = Place::in_vocabulary;
+    if (type == JsonValue::object && path_of_value() == vocabulary_at_) place_ = Place::in_vocabulary;
     if (type == JsonValue::list && path_of_value() == "model/merges") place_ = Place::in_merges;
   }
 
@@ -78,14 +82,37 @@ class TokenizerJson::Reader : public JsonValues::Collector {
   }
 
   TokenizerJson& file_;
+  const std::string vocabulary_at_;
   Place place_ = Place::elsewhere;
   size_t n_halves_ = 0;
 };
 
-TokenizerJson::TokenizerJson(const std::string& path) : JsonValues(path, NotYet{}) {
+TokenizerJson::TokenizerJson(const std::string& path) : TokenizerJson(path, false) {}
+
+TokenizerJson::TokenizerJson(const std::string& path, bool is_vocabulary) : JsonValues(path, NotYet{}) {
   const MappedFile file(path);
-  Reader reader(*this);
+  Reader reader(*this, is_vocabulary);
   read_json(path, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, kMaxValues, reader);
+}
+
+void TokenizerJson::read_merges_txt(const std::string& merges_path) {
+  const MappedFile file(merges_path);
+  std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  for (int line = 1; !rest.empty(); ++line) {
+    std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.empty() || (line == 1 && text.starts_with("#version"))) continue;
+    const size_t space = text.find(' ');
+    const bool is_pair = space != std::string_view::npos && space > 0 && space + 1 < text.size() &&
+                         text.find(' ', space + 1) == std::string_view::npos;
+    if (!is_pair) {
+      throw Error({.what = "a merge is not two pieces with a space between",
+                   .where = merges_path + ": line " + std::to_string(line),
+                   .found = std::string(text.substr(0, 40))});
+    }
+    merges.emplace_back(text);
+  }
 }
 
 }  // namespace orrery

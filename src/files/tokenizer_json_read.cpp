@@ -5,6 +5,7 @@
 #include "files/pre_tokenizations.h"
 #include "files/tokenizer_json.h"
 #include "files/tokenizer_json_parse.h"
+#include "text/added_tokens.h"
 
 namespace orrery {
 namespace {
@@ -17,6 +18,22 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581
 class Reader {
  public:
   explicit Reader(const TokenizerJson& file) : file_(file) {}
+
+  // Of a file that is a vocabulary alone.
+  Vocabulary read_alone(const PreTokenization& rules, std::span<const AddedToken> added) {
+    vocabulary_.model = "gpt2";
+    vocabulary_.add_bos = vocabulary_.add_space_prefix = false;
+    vocabulary_.pre_tokenization = rules;
+    read_pieces();
+    for (const AddedToken& token : added) {
+      const auto known = ids_.find(token.text);
+      if (token.id < 0 && known == ids_.end()) continue;
+      add_token(token.text, token.id < 0 ? known->second : token.id,
+                token.is_special ? PieceKind::control : PieceKind::user_defined, "added tokens");
+    }
+    store();
+    return std::move(vocabulary_);
+  }
 
   Vocabulary read() {
     is_sentencepiece_ = file_.flag("model/byte_fallback", false);
@@ -70,16 +87,19 @@ class Reader {
     } else if (type(at) != "Replace" || file_.text(at + "/pattern/String") != " " ||
                file_.text(at + "/content") != kSpace) {
       refuse(at, "in a SentencePiece vocabulary is not supported");
+    } else {
+      replaces_spaces_ = true;
     }
   }
 
   void read_metaspace(const std::string& at) {
     const std::string scheme = file_.text(at + "/prepend_scheme", "always");
     if (type(at) != "Metaspace" || file_.text(at + "/replacement") != kSpace || file_.flag(at + "/split", true) ||
-        (scheme != "always" && scheme != "never")) {
+        (scheme != "always" && scheme != "first" && scheme != "never")) {
       refuse(at, "of this sort in a SentencePiece vocabulary is not supported");
     }
-    vocabulary_.add_space_prefix = scheme == "always";
+    vocabulary_.add_space_prefix = scheme != "never";
+    vocabulary_.prefixes_once = scheme == "first";
   }
 
   void read_pre_tokenizer(const std::string& at) {
@@ -88,6 +108,8 @@ class Reader {
       file_.for_each(at + "/pretokenizers", [&](const std::string& step) { read_pre_tokenizer(step); });
       return;
     }
+    // Where spaces were replaced before, cutting at spaces cuts nothing (Gemma).
+    if (is_sentencepiece_ && kind == "Split" && replaces_spaces_ && file_.text(at + "/pattern/String") == " ") return;
     if (is_sentencepiece_) return read_metaspace(at);
     if (cuts_to_bytes_) refuse(at, "after ByteLevel is not supported");
     std::vector<std::string>& patterns = vocabulary_.pre_tokenization.patterns;
@@ -138,41 +160,68 @@ class Reader {
     kinds_[slot] = kind;
   }
 
-  void read_tokens() {
+  void read_pieces() {
     for (const auto& [text, id] : file_.vocabulary) {
       const bool is_byte = is_sentencepiece_ && text.size() == 6 && text.starts_with("<0x") && text.ends_with('>');
       add_token(text, id, is_byte ? PieceKind::byte : PieceKind::normal, "model/vocab");
     }
+  }
+
+  void read_tokens() {
+    read_pieces();
     file_.for_each("added_tokens", [&](const std::string& at) {
       for (const char* flag : {"/single_word", "/lstrip", "/rstrip"}) {
         if (file_.flag(at + flag, false)) file_.fail(at + flag, "added tokens of this sort are not supported");
       }
-      const bool is_special = file_.flag(at + "/special", false);
-      add_token(file_.text(at + "/content"), file_.integer(at + "/id"),
-                is_special ? PieceKind::control : PieceKind::user_defined, at);
+      const std::string text = file_.text(at + "/content");
+      PieceKind kind = file_.flag(at + "/special", false) ? PieceKind::control : PieceKind::user_defined;
+      // Runs of spaces (Gemma) are added as U+2581, which no text has: merges make them, and they print as spaces.
+      const bool is_run =
+          kind == PieceKind::user_defined && is_sentencepiece_ && text.find(kSpace) != std::string::npos;
+      add_token(text, file_.integer(at + "/id"), is_run ? PieceKind::normal : kind, at);
     });
-    if (texts_.empty()) file_.fail("model/vocab", "the vocabulary is empty");
     const std::string unknown = file_.text("model/unk_token");
     if (!unknown.empty()) {
       vocabulary_.unknown = id_of(unknown, "model/unk_token");
       kinds_[vocabulary_.unknown] = PieceKind::unknown;
     }
+    store();
+    if (is_sentencepiece_) derive_scores();
+  }
 
+  // What was read, as the vocabulary keeps it: views of one text.
+  void store() {
+    if (texts_.empty()) file_.fail("model/vocab", "the vocabulary is empty");
     auto storage = std::make_shared<std::string>();
     for (const std::string& text : texts_) *storage += text;
-    for (const std::string& merge : file_.merges) *storage += merge;
+    std::vector<std::string_view> merges;
+    for (const std::string& merge : file_.merges) {
+      if (!makes_added_token(merge)) merges.push_back(merge);
+    }
+    for (const std::string_view merge : merges) *storage += merge;
     std::string_view rest = *storage;
-    const auto next = [&](const std::string& text) {
+    const auto next = [&](std::string_view text) {
       const std::string_view view = rest.substr(0, text.size());
       rest.remove_prefix(text.size());
       return view;
     };
     for (const std::string& text : texts_) vocabulary_.pieces.push_back(next(text));
-    for (const std::string& merge : file_.merges) vocabulary_.merges.push_back(next(merge));
+    for (const std::string_view merge : merges) vocabulary_.merges.push_back(next(merge));
     vocabulary_.storage = storage;
     vocabulary_.kinds = std::move(kinds_);
     vocabulary_.scores.assign(vocabulary_.pieces.size(), 0);
-    if (is_sentencepiece_) derive_scores();
+  }
+
+  // SentencePiece's added tokens are cut out of the text before anything merges: a merge that makes one is never made.
+  bool makes_added_token(const std::string& merge) const {
+    if (!is_sentencepiece_) return false;
+    const auto made = ids_.find(joined(merge));
+    return made != ids_.end() && stands_as_it_is(kinds_[static_cast<size_t>(made->second)]);
+  }
+
+  static std::string joined(std::string merge) {
+    if (const size_t space = merge.find(' '); space != std::string::npos) merge.erase(space, 1);
+    return merge;
   }
 
   // For files that know scores and no merges: a piece has the rank of the first merge that makes it. Those that no
@@ -183,9 +232,7 @@ class Reader {
       if (vocabulary_.kinds[id] == PieceKind::normal) vocabulary_.scores[id] = -static_cast<float>(n + id);
     }
     for (size_t rank = n; rank-- > 0;) {
-      std::string joined = file_.merges[rank];
-      if (const size_t space = joined.find(' '); space != std::string::npos) joined.erase(space, 1);
-      if (const auto made = ids_.find(joined); made != ids_.end()) {
+      if (const auto made = ids_.find(joined(file_.merges[rank])); made != ids_.end()) {
         vocabulary_.scores[static_cast<size_t>(made->second)] = -static_cast<float>(rank);
       }
     }
@@ -226,12 +273,20 @@ class Reader {
   Vocabulary vocabulary_;
   bool is_sentencepiece_ = false;
   bool cuts_to_bytes_ = false;
+  bool replaces_spaces_ = false;
   std::unordered_map<std::string, int64_t> ids_;
   std::vector<std::string> texts_;  // by id
   std::vector<PieceKind> kinds_;
 };
 
 }  // namespace
+
+Vocabulary read_vocab_and_merges(const std::string& vocab_path, const std::string& merges_path,
+                                 const PreTokenization& rules, std::span<const AddedToken> added) {
+  TokenizerJson file = TokenizerJson::vocabulary_alone(vocab_path);
+  file.read_merges_txt(merges_path);
+  return Reader(file).read_alone(rules, added);
+}
 
 Vocabulary read_tokenizer_json(const std::string& path) { return Reader(TokenizerJson(path)).read(); }
 

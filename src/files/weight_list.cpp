@@ -28,10 +28,12 @@ std::vector<NamedShape> block_weight_shapes(const ModelConfig& config) {
     add_norm(config, "attn_k_norm", config.head_dim, weights);
   }
   add_linear("attn_output", config.d_model, config.q_dim(), config.output_bias, weights);
+  if (config.post_norms) add_norm(config, "post_attention_norm", config.d_model, weights);
   add_norm(config, "ffn_norm", config.d_model, weights);
   if (config.gated_ffn) add_linear("ffn_gate", config.d_ff, config.d_model, config.ffn_bias, weights);
   add_linear("ffn_up", config.d_ff, config.d_model, config.ffn_bias, weights);
   add_linear("ffn_down", config.d_model, config.d_ff, config.ffn_bias, weights);
+  if (config.post_norms) add_norm(config, "post_ffw_norm", config.d_model, weights);
   return weights;
 }
 

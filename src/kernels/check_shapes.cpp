@@ -75,14 +75,16 @@ void require_index(const char* operation, int64_t index, int64_t limit, const Te
 }
 
 void require_heads(const char* operation, const AttentionShape& shape) {
-  if (shape.n_heads >= 1 && shape.n_kv_heads >= 1 && shape.head_dim >= 1 && shape.n_heads % shape.n_kv_heads == 0) {
+  if (shape.n_heads >= 1 && shape.n_kv_heads >= 1 && shape.head_dim >= 1 && shape.n_heads % shape.n_kv_heads == 0 &&
+      shape.window >= 0) {
     return;
   }
   throw Error({.what = "the numbers of heads do not fit each other",
                .where = operation,
-               .expected = "n_heads a multiple of n_kv_heads, all at least 1",
+               .expected = "n_heads a multiple of n_kv_heads, all at least 1, a window of 0 or more",
                .found = std::to_string(shape.n_heads) + " heads, " + std::to_string(shape.n_kv_heads) +
-                        " key-value heads, head_dim " + std::to_string(shape.head_dim)});
+                        " key-value heads, head_dim " + std::to_string(shape.head_dim) + ", window " +
+                        std::to_string(shape.window)});
 }
 
 // `rows` is q or mix: a matrix that holds the group's rows.
@@ -139,6 +141,11 @@ void check_add(DType activations, const Tensor& a, const Tensor& b, const Tensor
     require_activations("add", activations, {&b});
   require(same_shape(a, y) && (is_bias || same_shape(a, b)), "add", "a and y of one shape, b as well or [d]",
           {&a, &b, &y});
+}
+
+void check_scale(DType activations, const Tensor& x, const Tensor& y) {
+  require_activations("scale", activations, {&x, &y});
+  require(x.n_dims == 2 && same_shape(x, y), "scale", "x and y [n, d]", {&x, &y});
 }
 
 void check_rms_norm(DType activations, const Tensor& x, const Tensor& gain, const Tensor& y) {

@@ -15,6 +15,7 @@ namespace orrery {
 void check_embed(DType activations, const Tensor& table, std::span<const int32_t> ids, const Tensor& y);
 void check_matmul(DType activations, const Tensor& x, const Tensor& w, const Tensor& y);
 void check_add(DType activations, const Tensor& a, const Tensor& b, const Tensor& y);
+void check_scale(DType activations, const Tensor& x, const Tensor& y);
 
 void check_rms_norm(DType activations, const Tensor& x, const Tensor& gain, const Tensor& y);
 void check_layer_norm(DType activations, const Tensor& x, const Tensor& gain, const Tensor& bias, const Tensor& y);

@@ -14,21 +14,21 @@ constexpr int64_t kLayerNorm = 8;  // sum; subtract, square, sum; subtract, scal
 constexpr int64_t kRopeAngle = 3;  // multiply, cosine, sine
 constexpr int64_t kRopePair = 6;   // four multiplications, two additions
 constexpr int64_t kSoftmax = 4;    // subtract, exp, sum, divide
-constexpr int64_t kScale = 1;      // of a score
+constexpr int64_t kScale = 1;      // of a score, or of an embedding
 
 int64_t activation_flops(Activation activation) {
   return activation == Activation::silu ? 4 : 9;  // negate, exp, add, divide; the tanh form of GELU takes nine
 }
 
-int64_t visible_keys(const AttentionGroup& group) {
+int64_t visible_keys(const AttentionShape& shape, const AttentionGroup& group) {
   int64_t n = 0;
-  for (const int position : group.positions) n += position + 1;
+  for (const int position : group.positions) n += position + 1 - shape.first_key(position);
   return n;
 }
 
 // Query by key, one multiply-add for each element of a head; then weight by value, as many again.
 int64_t dot_flops(const AttentionShape& shape, const AttentionGroup& group) {
-  return visible_keys(group) * shape.n_heads * 2 * shape.head_dim;
+  return visible_keys(shape, group) * shape.n_heads * 2 * shape.head_dim;
 }
 
 }  // namespace
@@ -57,6 +57,10 @@ void DecoratedKernels::matmul(const Tensor& x, const Tensor& w, Tensor& y) {
 
 void DecoratedKernels::add(const Tensor& a, const Tensor& b, Tensor& y) {
   announced({"add", kAdd * n_elements(y)}, [&] { inner_.add(a, b, y); });
+}
+
+void DecoratedKernels::scale(const Tensor& x, double factor, Tensor& y) {
+  announced({"scale", kScale * n_elements(y)}, [&] { inner_.scale(x, factor, y); });
 }
 
 void DecoratedKernels::rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) {
@@ -92,14 +96,14 @@ void DecoratedKernels::attention(const AttentionShape& shape, std::span<const At
                                  Tensor& mix) {
   int64_t flops = 0;
   for (const AttentionGroup& group : groups) {
-    flops += 2 * dot_flops(shape, group) + visible_keys(group) * shape.n_heads * (kScale + kSoftmax);
+    flops += 2 * dot_flops(shape, group) + visible_keys(shape, group) * shape.n_heads * (kScale + kSoftmax);
   }
   announced({"attention", flops}, [&] { inner_.attention(shape, groups, q, mix); });
 }
 
 void DecoratedKernels::attention_scores(const AttentionShape& shape, const AttentionGroup& group, const Tensor& q,
                                         Tensor& scores) {
-  const int64_t flops = dot_flops(shape, group) + visible_keys(group) * shape.n_heads * kScale;
+  const int64_t flops = dot_flops(shape, group) + visible_keys(shape, group) * shape.n_heads * kScale;
   announced({"attention_scores", flops}, [&] { inner_.attention_scores(shape, group, q, scores); });
 }
 

@@ -27,6 +27,7 @@ class DecoratedKernels : public Kernels {
   void embed(const Tensor& table, std::span<const int32_t> ids, Tensor& y) override;
   void matmul(const Tensor& x, const Tensor& w, Tensor& y) override;
   void add(const Tensor& a, const Tensor& b, Tensor& y) override;
+  void scale(const Tensor& x, double factor, Tensor& y) override;
   void rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) override;
   void layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double epsilon, Tensor& y) override;
   void rope_angles(std::span<const int> positions, std::span<const double> frequencies, Tensor& cosine,

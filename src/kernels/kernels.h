@@ -24,7 +24,7 @@ struct KeyValueSpan {  // consecutive positions of one sequence
 // keys; the key in line j is the one at position j.
 struct AttentionGroup {
   int first_row = 0;               // rows [first_row, first_row + positions.size()) of q and of the result
-  std::span<const int> positions;  // of these rows: a row at position p sees keys 0 to p
+  std::span<const int> positions;  // of these rows: a row at position p sees no key after p
   std::span<const KeyValueSpan> spans;
 };
 
@@ -33,6 +33,9 @@ struct AttentionShape {
   int n_kv_heads = 0;  // query head h reads key-value head h / (n_heads / n_kv_heads)
   int head_dim = 0;
   double scale = 0;  // of the dot products, 1 / sqrt(head_dim) as a rule
+  int window = 0;    // a row sees the last so many positions up to its own; 0: all
+  // The first key that a row at this position sees.
+  int first_key(int position) const { return window == 0 || position < window ? 0 : position - window + 1; }
 };
 
 struct Candidate {
@@ -53,6 +56,9 @@ class Kernels {
   virtual void matmul(const Tensor& x, const Tensor& w, Tensor& y) = 0;
   // y[n, d] = a[n, d] + b[n, d], or + b[d] for every row
   virtual void add(const Tensor& a, const Tensor& b, Tensor& y) = 0;
+
+  // y[n, d] = factor * x[n, d]
+  virtual void scale(const Tensor& x, double factor, Tensor& y) = 0;
 
   // Over the last dimension of x, which is as long as gain (and bias): y = x / sqrt(mean(x^2) + epsilon) * gain
   virtual void rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) = 0;

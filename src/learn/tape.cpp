@@ -190,6 +190,21 @@ void Tape::add(const Tensor& a, const Tensor& b, Tensor& y) {
               }});
 }
 
+void Tape::scale(const Tensor& x, double factor, Tensor& y) {
+  const Input from = find(x);
+  record({.operation = "scale",
+          .y = y,
+          .inputs = {from},
+          .needed = {},
+          .make = [=, this]() mutable { forward_.scale(x, factor, y); },
+          .back =
+              [=, this](const Tensor& dy) {
+                Tensor dx = gradient_of(from), scaled = dy;  // nobody reads dy after this
+                backward_.scale(factor, scaled);
+                backward_.add(scaled, dx);  // [n, d]
+              }});
+}
+
 void Tape::rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) {
   const Input from = find(x), factor = find(gain);
   record({.operation = "rms_norm",

@@ -25,9 +25,7 @@ uint64_t weight_bytes_in_training(const ModelConfig& config, DType dtype) {
 // Every block's intermediates at the same time, and those of the head.
 uint64_t kept_activation_bytes(const ModelConfig& config, int64_t rows, DType dtype) {
   const auto rows_of = [&](int64_t width) { return padded_bytes(rows * width, dtype); };
-  const bool is_learned = config.positions == Positions::learned;
-  const uint64_t embedded =
-      is_learned ? 3 * rows_of(config.d_model) : rows_of(config.d_model) + 2 * rows_of(config.rope_dims / 2);
+  const uint64_t embedded = embedding_activation_bytes(config, rows, dtype);
   ModelConfig no_blocks = config;
   no_blocks.n_layers = 0;
   const uint64_t block = activation_bytes(no_blocks, rows, 0, dtype) - embedded;
@@ -85,7 +83,8 @@ void walk_block(const ModelConfig& c, WalkedWidths& walk) {
     if (has_bias) walk.through(out, out);                // from the sum to the product
   };
   walk.take(d);        // resid_mid
-  walk.through(d, d);  // resid to ffn.out
+  walk.through(d, d);  // resid to ffn.out, or to its norm and on
+  if (c.post_norms) walk.through(d, d);
   linear(d, c.ffn_bias);
   walk.through(d, c.d_ff);  // to ffn.act
   walk.take(c.d_ff);        // ffn.up
@@ -99,7 +98,8 @@ void walk_block(const ModelConfig& c, WalkedWidths& walk) {
   }
   walk.give_back(d);   // ffn_norm, which leads to resid_mid
   walk.take(d);        // the residual before the block
-  walk.through(d, d);  // resid_mid to attn.out
+  walk.through(d, d);  // resid_mid to attn.out, or to its norm and on
+  if (c.post_norms) walk.through(d, d);
   linear(d, c.output_bias);
   walk.through(d, q);  // to attn.mix
   walk.take(q);
@@ -131,6 +131,7 @@ uint64_t activation_gradient_bytes(const ModelConfig& config, int64_t rows, DTyp
   walk.through(config.vocab_size, config.d_model);  // to final_norm
   walk.through(config.d_model, config.d_model);     // to the last residual
   if (config.n_layers > 0) walk_block(config, walk);
+  if (config.embedding_scale != 1) walk.through(config.d_model, config.d_model);
   if (config.positions == Positions::learned) {
     walk.take(config.d_model);
     walk.take(config.d_model);

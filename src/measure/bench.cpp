@@ -83,7 +83,8 @@ double decode_bytes_per_token(const BenchSetup& setup, const BenchCase& what) {
 
 double prefill_flops(const BenchSetup& setup, const BenchCase& what) {
   // Two operations for each weight and row, the causal half of attention, logits of the last row only.
-  const FlopCount flops = forward_flops(setup.model.config(), consecutive_rows(what.depth, what.prompt, 1));
+  const FlopCount flops =
+      forward_flops(setup.model.config(), consecutive_rows(setup.model.config(), what.depth, what.prompt, 1));
   return static_cast<double>(flops.matmul + flops.attention_products);
 }
 

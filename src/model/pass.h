@@ -22,17 +22,21 @@ struct Sequence {
 // the vocabulary; nothing has changed then.
 std::vector<Sequence> find_sequences(std::span<const Row> rows, int vocab_size, int context_length);
 
+struct RopeAngles {
+  Tensor cosine, sine;  // [n, rope_dims / 2]
+};
+
 struct Pass {
   std::span<const Row> rows;
   Kernels& kernels;
   Arena& arena;
   std::span<Observer* const> observers;
   std::vector<Sequence> sequences = {};
-  std::vector<int> positions = {};          // of the rows
-  std::vector<TokenId> tokens = {};         //
-  std::vector<int> logit_rows = {};         // those that want logits
-  Tensor rope_cosine = {}, rope_sine = {};  // [n, rope_dims / 2]
-  int layer = -1;                           // the block that is being computed
+  std::vector<int> positions = {};            // of the rows
+  std::vector<TokenId> tokens = {};           //
+  std::vector<int> logit_rows = {};           // those that want logits
+  RopeAngles angles = {}, local_angles = {};  // the latter of windowed layers, where they have their own
+  int layer = -1;                             // the block that is being computed
 
   int64_t n() const { return static_cast<int64_t>(rows.size()); }
 

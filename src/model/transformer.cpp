@@ -28,7 +28,9 @@ Tensor Transformer::embed(Pass& pass) const {
   const int64_t d_model = config().d_model;
   Tensor embedded = pass.make("embed", d_model);
   if (config().positions == Positions::rope) {
-    kernels.embed(weights_.token_embedding, pass.tokens, embedded);  // [n, d_model]
+    Tensor tokens = config().embedding_scale == 1 ? embedded : pass.make("token_embed", d_model);
+    kernels.embed(weights_.token_embedding, pass.tokens, tokens);                                  // [n, d_model]
+    if (config().embedding_scale != 1) kernels.scale(tokens, config().embedding_scale, embedded);  // [n, d_model]
   } else {
     Tensor tokens = pass.make("token_embed", d_model);
     Tensor places = pass.make("position_embed", d_model);
@@ -49,13 +51,15 @@ Tensor Transformer::block(Pass& pass, const Tensor& x) const {
 
   Tensor attn_norm = norm(pass, "attn_norm", weights.attn_norm, x);  // [n, d_model]
   Tensor attn_out = attention(pass, attn_norm);                      // [n, d_model]
+  if (config().post_norms) attn_out = norm(pass, "post_attention_norm", weights.post_attention_norm, attn_out);
   Tensor resid_mid = pass.make("resid_mid", config().d_model);
   pass.kernels.add(x, attn_out, resid_mid);  // [n, d_model]
   pass.announce(resid_mid);
 
   Tensor ffn_norm = norm(pass, "ffn_norm", weights.ffn_norm, resid_mid);  // [n, d_model]
   Tensor ffn_out = feed_forward(pass, ffn_norm);                          // [n, d_model]
-  pass.kernels.add(resid_mid, ffn_out, resid);                            // [n, d_model]
+  if (config().post_norms) ffn_out = norm(pass, "post_ffw_norm", weights.post_ffw_norm, ffn_out);
+  pass.kernels.add(resid_mid, ffn_out, resid);  // [n, d_model]
   pass.announce(resid);
   return resid;
 }
@@ -79,8 +83,11 @@ Tensor Transformer::attention(Pass& pass, const Tensor& x) const {
 
 // Every row looks at the keys of its own sequence: those in the cache, or those of this call.
 Tensor Transformer::attend(Pass& pass, const Tensor& q, const Tensor& k, const Tensor& v) const {
-  const AttentionShape shape{config().n_heads, config().n_kv_heads, config().head_dim,
-                             1 / std::sqrt(static_cast<double>(config().head_dim))};
+  const double query_size = config().query_size > 0 ? config().query_size : config().head_dim;
+  // YaRN would make queries and keys larger; their product is made so instead.
+  const double scale = config().yarn.magnitude * config().yarn.magnitude / std::sqrt(query_size);
+  const AttentionShape shape{config().n_heads, config().n_kv_heads, config().head_dim, scale,
+                             config().is_windowed(pass.layer) ? config().window : 0};
   std::vector<std::vector<KeyValueSpan>> spans;  // of each sequence
   std::vector<AttentionGroup> groups;
   for (const Sequence& sequence : pass.sequences) {
@@ -107,20 +114,16 @@ Tensor Transformer::attend(Pass& pass, const Tensor& q, const Tensor& k, const T
   return mix;
 }
 
-// SwiGLU where gated: down(silu(gate(x)) * up(x)); else down(gelu(up(x))).
+// Gated: down(activation(gate(x)) * up(x)), with SiLU SwiGLU; else down(activation(up(x))).
 Tensor Transformer::feed_forward(Pass& pass, const Tensor& x) const {
   const BlockWeights& weights = weights_.blocks[static_cast<size_t>(pass.layer)];
-  Tensor act;
-  if (config().gated_ffn) {
-    Tensor gate = linear(pass, "ffn.gate", weights.gate, x);  // [n, d_ff]
-    Tensor up = linear(pass, "ffn.up", weights.up, x);        // [n, d_ff]
-    act = pass.make("ffn.act", config().d_ff);
-    pass.kernels.activate_gated(config().activation, gate, up, act);  // [n, d_ff]
-  } else {
-    Tensor up = linear(pass, "ffn.up", weights.up, x);  // [n, d_ff]
-    act = pass.make("ffn.act", config().d_ff);
-    pass.kernels.activate(config().activation, up, act);  // [n, d_ff]
-  }
+  const bool is_gated = config().gated_ffn;
+  Tensor gate;
+  if (is_gated) gate = linear(pass, "ffn.gate", weights.gate, x);  // [n, d_ff]
+  Tensor up = linear(pass, "ffn.up", weights.up, x);               // [n, d_ff]
+  Tensor act = pass.make("ffn.act", config().d_ff);
+  if (is_gated) pass.kernels.activate_gated(config().activation, gate, up, act);  // [n, d_ff]
+  if (!is_gated) pass.kernels.activate(config().activation, up, act);             // [n, d_ff]
   pass.announce(act);
   return linear(pass, "ffn.out", weights.down, act);  // [n, d_model]
 }

@@ -32,6 +32,7 @@ class Transformer : public LanguageModel {
 
  private:
   Pass begin(std::span<const Row> rows, Kernels& kernels, Arena& arena, std::span<Observer* const> observers);
+  RopeAngles angles(Pass& pass, std::span<const double> frequencies) const;
   Tensor embed(Pass& pass) const;
   Tensor block(Pass& pass, const Tensor& x) const;
   Tensor attention(Pass& pass, const Tensor& x) const;
@@ -48,7 +49,8 @@ class Transformer : public LanguageModel {
 
   std::shared_ptr<const Checkpoint> checkpoint_;
   TransformerWeights weights_;
-  std::vector<double> rope_frequencies_;  // radians per position, one for each pair
+  std::vector<double> rope_frequencies_;   // radians per position, one for each pair
+  std::vector<double> local_frequencies_;  // of windowed layers; empty: the same
   int context_length_ = 0;
   std::shared_ptr<KvPool> pool_;
 };

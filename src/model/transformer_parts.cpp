@@ -8,20 +8,25 @@
 namespace orrery {
 namespace {
 
-// Pair i turns by base^(-2i / dims) radians per position (Su et al., 2021), stretched as the file says.
+// Pair i turns by base^(-2i / dims) radians per position (Su et al., 2021).
+std::vector<double> plain_frequencies(const ModelConfig& c, double base) {
+  std::vector<double> frequencies(base > 0 ? static_cast<size_t>(c.rope_dims / 2) : 0);
+  for (size_t i = 0; i < frequencies.size(); ++i) frequencies[i] = std::pow(base, -2.0 * double(i) / c.rope_dims);
+  return frequencies;
+}
+
+// The same, stretched as the file says.
 std::vector<double> rope_frequencies(const Checkpoint& checkpoint) {
   const ModelConfig& c = checkpoint.config;
-  const int n_pairs = c.positions == Positions::rope ? c.rope_dims / 2 : 0;
-  if (!checkpoint.rope_factors.empty() && checkpoint.rope_factors.size() != static_cast<size_t>(n_pairs)) {
+  std::vector<double> frequencies = plain_frequencies(c, c.positions == Positions::rope ? c.rope_base : 0);
+  if (!checkpoint.rope_factors.empty() && checkpoint.rope_factors.size() != frequencies.size()) {
     throw Error({.what = "the RoPE factors do not fit the heads",
                  .where = checkpoint.path,
-                 .expected = std::to_string(n_pairs) + " factors",
+                 .expected = std::to_string(frequencies.size()) + " factors",
                  .found = std::to_string(checkpoint.rope_factors.size())});
   }
-  std::vector<double> frequencies;
-  for (int i = 0; i < n_pairs; ++i) {
-    const double factor = checkpoint.rope_factors.empty() ? 1 : checkpoint.rope_factors[static_cast<size_t>(i)];
-    frequencies.push_back(std::pow(c.rope_base, -2.0 * i / c.rope_dims) / c.rope_scale / factor);
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    frequencies[i] /= c.rope_scale * (checkpoint.rope_factors.empty() ? 1 : checkpoint.rope_factors[i]);
   }
   return frequencies;
 }
@@ -43,6 +48,7 @@ Transformer::Transformer(std::shared_ptr<const Checkpoint> checkpoint, const Tra
     : checkpoint_(std::move(checkpoint)),
       weights_(transformer_weights(*checkpoint_)),
       rope_frequencies_(rope_frequencies(*checkpoint_)),
+      local_frequencies_(plain_frequencies(config(), config().local_rope_base)),
       context_length_(checked_context(*checkpoint_, options.context_length)),
       pool_(std::make_shared<KvPool>(
           KvLayout{config().n_layers, config().kv_dim(), options.key_type, options.value_type})) {}
@@ -61,13 +67,16 @@ Pass Transformer::begin(std::span<const Row> rows, Kernels& kernels, Arena& aren
   for (const Sequence& sequence : pass.sequences) {
     if (sequence.cache != nullptr) sequence.cache->reserve(sequence.n_keys());
   }
-  if (!rope_frequencies_.empty()) {
-    const auto n_pairs = static_cast<int64_t>(rope_frequencies_.size());
-    pass.rope_cosine = pass.make("rope.cosine", n_pairs);
-    pass.rope_sine = pass.make("rope.sine", n_pairs);
-    kernels.rope_angles(pass.positions, rope_frequencies_, pass.rope_cosine, pass.rope_sine);  // [n, pairs]
-  }
+  if (!rope_frequencies_.empty()) pass.angles = angles(pass, rope_frequencies_);
+  pass.local_angles = local_frequencies_.empty() ? pass.angles : angles(pass, local_frequencies_);
   return pass;
+}
+
+RopeAngles Transformer::angles(Pass& pass, std::span<const double> frequencies) const {
+  const auto n_pairs = static_cast<int64_t>(frequencies.size());
+  RopeAngles angles = {pass.make("rope.cosine", n_pairs), pass.make("rope.sine", n_pairs)};
+  pass.kernels.rope_angles(pass.positions, frequencies, angles.cosine, angles.sine);  // [n, pairs]
+  return angles;
 }
 
 Tensor Transformer::norm(Pass& pass, const char* name, const NormWeights& weights, const Tensor& x) const {
@@ -94,22 +103,19 @@ Tensor Transformer::head_norm(Pass& pass, const char* name, const NormWeights& w
 
 Tensor Transformer::rope(Pass& pass, const char* name, const Tensor& x) const {
   Tensor turned = pass.make(name, x.shape[1]);
-  pass.kernels.rope(x, pass.rope_cosine, pass.rope_sine, config().rope_layout, config().head_dim,
-                    turned);  // [n, heads * head_dim]
+  const RopeAngles& by = config().is_windowed(pass.layer) ? pass.local_angles : pass.angles;
+  pass.kernels.rope(x, by.cosine, by.sine, config().rope_layout, config().head_dim, turned);  // [n, heads * head_dim]
   pass.announce(turned);
   return turned;
 }
 
 Tensor Transformer::linear(Pass& pass, const char* name, const LinearWeights& weights, const Tensor& x) const {
   const int64_t n_out = weights.weight.shape[0];
+  const bool has_bias = is_present(weights.bias);
   Tensor y = pass.make(name, n_out);
-  if (is_present(weights.bias)) {
-    Tensor product = pass.make("product", n_out);
-    pass.kernels.matmul(x, weights.weight, product);  // [n, out]
-    pass.kernels.add(product, weights.bias, y);       // [n, out]
-  } else {
-    pass.kernels.matmul(x, weights.weight, y);  // [n, out]
-  }
+  Tensor product = has_bias ? pass.make("product", n_out) : y;
+  pass.kernels.matmul(x, weights.weight, product);           // [n, out]
+  if (has_bias) pass.kernels.add(product, weights.bias, y);  // [n, out]
   pass.announce(y);
   return y;
 }

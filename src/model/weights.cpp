@@ -39,6 +39,10 @@ BlockWeights block_weights(const Finder& find, int layer) {
   if (c.gated_ffn) block.gate = find.linear(prefix + "ffn_gate", c.d_ff, c.d_model, c.ffn_bias);
   block.up = find.linear(prefix + "ffn_up", c.d_ff, c.d_model, c.ffn_bias);
   block.down = find.linear(prefix + "ffn_down", c.d_model, c.d_ff, c.ffn_bias);
+  if (c.post_norms) {
+    block.post_attention_norm = find.norm(prefix + "post_attention_norm", c.d_model);
+    block.post_ffw_norm = find.norm(prefix + "post_ffw_norm", c.d_model);
+  }
   return block;
 }
 

@@ -18,13 +18,14 @@ struct LinearWeights {
 };
 
 struct BlockWeights {
-  NormWeights attn_norm;       // [d_model]
-  LinearWeights q, k, v;       // [q_dim, d_model], [kv_dim, d_model] twice
-  NormWeights q_norm, k_norm;  // [head_dim]; Qwen3 only
-  LinearWeights attn_out;      // [d_model, q_dim]
-  NormWeights ffn_norm;        // [d_model]
-  LinearWeights gate, up;      // [d_ff, d_model]; gate only where gated
-  LinearWeights down;          // [d_model, d_ff]
+  NormWeights attn_norm;                           // [d_model]
+  LinearWeights q, k, v;                           // [q_dim, d_model], [kv_dim, d_model] twice
+  NormWeights q_norm, k_norm;                      // [head_dim]; Qwen3 and Gemma 3
+  LinearWeights attn_out;                          // [d_model, q_dim]
+  NormWeights ffn_norm;                            // [d_model]
+  LinearWeights gate, up;                          // [d_ff, d_model]; gate only where gated
+  LinearWeights down;                              // [d_model, d_ff]
+  NormWeights post_attention_norm, post_ffw_norm;  // [d_model]; Gemma 3 only
 };
 
 struct TransformerWeights {

@@ -79,8 +79,11 @@ SentencePieceTokenizer::Chain SentencePieceTokenizer::cut(std::string_view text,
   Chain chain;
   chain.text.reserve(text.size() + text.size() / 2);
   chain.symbols.reserve(text.size() + 1);
+  const TokenId space = pieces_.find(kSpace);
   for (const AddedTokens::Part& part : added_.cut(text, parse_special)) {
     if (part.id == kNoToken) {
+      const bool is_first = part.text.data() == text.data();
+      if (vocabulary_.add_space_prefix && (is_first || !vocabulary_.prefixes_once)) chain.append(kSpace, space, true);
       cut_characters(part.text, chain);
     } else {
       chain.append(part.text, part.id, false);
@@ -91,7 +94,6 @@ SentencePieceTokenizer::Chain SentencePieceTokenizer::cut(std::string_view text,
 
 void SentencePieceTokenizer::cut_characters(std::string_view text, Chain& chain) const {
   const TokenId space = pieces_.find(kSpace);
-  if (vocabulary_.add_space_prefix) chain.append(kSpace, space, true);
   while (!text.empty()) {
     const size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, std::max<size_t>(length, 1));

@@ -7,7 +7,8 @@
 //   ways.
 // - Added tokens are found first (text/added_tokens.h), as SentencePiece does it.
 // - The dummy prefix, a space, is put before every stretch of text between added tokens (llama.cpp), not only before
-//   the first one (SentencePiece). Never before an added token, never in an empty text.
+//   the first one (SentencePiece; here where the vocabulary says so: `prefixes_once`). Never before an added token,
+//   never in an empty text. A text that begins with a space gets another one, so that it comes back (tokenizers: not).
 // - Pieces marked "unused" count like normal ones (llama.cpp; SentencePiece would cut them up again).
 // - U+2581 stands for a space. One that is in the text itself goes through byte pieces, so that it comes back; both
 //   others make a space of it. Where there are no byte pieces, so do we.

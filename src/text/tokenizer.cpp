@@ -35,14 +35,20 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, bool show_special) c
 }
 
 Detokenizer::Detokenizer(const Tokenizer& tokenizer, TokenId previous, bool show_special)
-    : tokenizer_(tokenizer),
-      show_special_(show_special),
-      drops_space_(tokenizer.adds_space_prefix() && (previous == kNoToken || tokenizer.is_added(previous))) {}
+    : tokenizer_(tokenizer), show_special_(show_special), drops_space_(tokenizer.adds_space_prefix()) {
+  if (previous != kNoToken) drops_space_ = drops_space_ && begins_anew_after(previous);
+}
+
+// A text that is prefixed once has BOS before it and other added tokens within it.
+bool Detokenizer::begins_anew_after(TokenId id) const {
+  const Vocabulary& vocabulary = tokenizer_.vocabulary();
+  return tokenizer_.is_added(id) && (!vocabulary.prefixes_once || id == vocabulary.bos);
+}
 
 std::string Detokenizer::next(TokenId id) {
   std::string bytes = tokenizer_.piece_bytes(id, show_special_);
   if (tokenizer_.is_added(id)) {
-    drops_space_ = tokenizer_.adds_space_prefix();
+    drops_space_ = tokenizer_.adds_space_prefix() && begins_anew_after(id);
     return bytes;
   }
   if (drops_space_ && bytes.starts_with(' ')) bytes.erase(0, 1);

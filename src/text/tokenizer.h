@@ -48,6 +48,7 @@ struct Vocabulary {
   bool add_bos = true;
   bool add_eos = false;
   bool add_space_prefix = true;
+  bool prefixes_once = false;  // that space stands before the text, and not again after each added token in it
   std::shared_ptr<const std::string> storage;
 
   bool empty() const { return pieces.empty(); }
@@ -93,7 +94,7 @@ class Tokenizer {
 };
 
 // From ids to bytes, one after the other. What comes after an added token is encoded like the beginning of a text, with
-// a space put before it; so a space is dropped at the beginning and after every added token.
+// a space put before it; so a space is dropped at the beginning and after every added token, unless `prefixes_once`.
 class Detokenizer {
  public:
   // `previous` is the token before the first one that will come, kNoToken at the beginning of a text.
@@ -102,6 +103,8 @@ class Detokenizer {
   std::string next(TokenId id);
 
  private:
+  bool begins_anew_after(TokenId id) const;
+
   const Tokenizer& tokenizer_;
   bool show_special_;
   bool drops_space_;  // before the next text

@@ -1,5 +1,7 @@
 #include "config/arithmetic.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -83,8 +85,30 @@ TEST_CASE("activations take what the plan says") {
 TEST_CASE("floating-point operations follow 2 per weight and row") {
   const ModelConfig& config = catalogued_model("SmolLM2-135M");
   const ParameterCount count = parameter_count(config);
-  const FlopCount flops = forward_flops(config, consecutive_rows(0, 512, 1));
+  const FlopCount flops = forward_flops(config, consecutive_rows(config, 0, 512, 1));
   CHECK(flops.matmul == 2 * 512 * count.matrices + 2 * count.embedding);
   CHECK(flops.attention_products == int64_t{4} * 64 * 9 * 30 * (512 * 513 / 2));
-  CHECK(consecutive_rows(10, 2, 1).visible_keys == 11 + 12);
+  CHECK(consecutive_rows(config, 10, 2, 1).visible_keys == 11 + 12);
+}
+
+TEST_CASE("keys in a window are those that one finds by counting") {
+  ModelConfig config;
+  for (config.window = 1; config.window < 12; ++config.window) {
+    for (int first = 0; first < 15; ++first) {
+      for (int rows = 0; rows < 15; ++rows) {
+        int64_t expected = 0;
+        for (int row = first; row < first + rows; ++row) expected += std::min(row + 1, config.window);
+        CHECK(consecutive_rows(config, first, rows, 0).windowed_keys == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("training counts of a windowed layer the window, of others the text") {
+  ModelConfig config = catalogued_model("SmolLM2-135M");
+  const double all = training_flops_per_token(config, 1000);
+  config.window = 100;
+  config.global_every = 6;  // 5 of 30 layers see all
+  CHECK(all - training_flops_per_token(config, 1000) == 12.0 * 9 * 64 * 25 * 900);
+  CHECK(training_flops_per_token(config, 100) == 6.0 * 134479872 + 12.0 * 9 * 64 * 30 * 100);
 }

@@ -123,6 +123,13 @@ TEST_CASE("GPT-2: OpenAI's own files say the same as the GGUF file, also as toke
   check_strings(*make_tokenizer(read_tokenizer_json(folder / "tokenizer.json"), "GPT-2"), "ggml-vocab-gpt-2.gguf.out");
 }
 
+TEST_CASE("GPT-2: a folder with nothing but vocab.json and merges.txt gives the same ids") {
+  const Loaded gpt2 = load_tokenizer("gpt2-tokenizer");
+  check_strings(*gpt2.tokenizer, "ggml-vocab-gpt-2.gguf.out");
+  CHECK(gpt2.tokenizer->encode("a<|endoftext|>", {.parse_special = true}) == std::vector<TokenId>{64, 50256});
+  CHECK(gpt2.tokenizer->encode("a<|endoftext|>").size() > 2);
+}
+
 TEST_CASE("Qwen3: the ids of llama.cpp's 47 test strings, and 24 languages in their NFC form") {
   const Vocabulary vocabulary = read_tokenizer_json(data_path("qwen3-tokenizer/tokenizer.json"));
   CHECK(vocabulary.pieces.size() == 151'669);

@@ -42,10 +42,11 @@ TEST_CASE_FIXTURE(Fixture, "llama: keys that must be there are asked for by name
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "llama: a window bounds the context, up to where it changes nothing") {
-  CHECK(load(tiny_llama()).config.context_length == 8);
-  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.context_length == 4);
-  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 9)).config.context_length == 8);
+TEST_CASE_FIXTURE(Fixture, "llama: a window is used where it is shorter than the context") {
+  CHECK(load(tiny_llama()).config.window == 0);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.window == 4);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 4)).config.context_length == 8);
+  CHECK(load(tiny_llama().number("llama.attention.sliding_window", 9)).config.window == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "llama: what a file may ask for and we lack is refused by name") {
@@ -53,14 +54,16 @@ TEST_CASE_FIXTURE(Fixture, "llama: what a file may ask for and we lack is refuse
     CHECK_ERROR(load(builder), key, "not supported");
   };
   refused("llama.expert_count", tiny_llama().number("llama.expert_count", 8));
-  refused("llama.rope.scaling.type", tiny_llama().text("llama.rope.scaling.type", "yarn"));
+  refused("llama.rope.scaling.type", tiny_llama().text("llama.rope.scaling.type", "longrope"));
+  refused("llama.rope.scaling.yarn_ext_factor",
+          tiny_llama().text("llama.rope.scaling.type", "yarn").real("llama.rope.scaling.yarn_ext_factor", 0.5));
   refused("llama.attention.value_length", tiny_llama().number("llama.attention.value_length", 4));
   refused("llama.attention.head_count_kv", tiny_llama().array("llama.attention.head_count_kv", kUint32, 1, raw(1)));
   refused("llama.feed_forward_length",
           tiny_llama({"llama.feed_forward_length"}).array("llama.feed_forward_length", kUint32, 1, raw(2)));
   refused("llama.logit_scale", tiny_llama().real("llama.logit_scale", 2));
   refused("llama.use_parallel_residual", tiny_llama().add("llama.use_parallel_residual", kBool, raw<uint8_t>(1)));
-  CHECK_ERROR(load(tiny_llama().text("llama.rope.scaling.type", "yarn")), "found yarn");
+  CHECK_ERROR(load(tiny_llama().text("llama.rope.scaling.type", "longrope")), "found longrope");
   CHECK_ERROR(load(tiny_llama().number("llama.expert_count", 8)), "MoE");
   CHECK_ERROR(load(tiny_llama({"general.architecture"}).text("general.architecture", "falcon")), "falcon", "llama");
   CHECK_ERROR(load(tiny_llama().number("split.count", 2)), "several parts");

@@ -67,7 +67,10 @@ TEST_CASE("SentencePiece's tokenizer.json: a space before the text or not") {
   };
   CHECK(metaspace("always", false).add_space_prefix);
   CHECK_FALSE(metaspace("never", false).add_space_prefix);
-  CHECK_ERROR(metaspace("first", false), "pre_tokenizer", "Metaspace of this sort");
+  CHECK(metaspace("first", false).add_space_prefix);
+  CHECK(metaspace("first", false).prefixes_once);
+  CHECK_FALSE(metaspace("always", false).prefixes_once);
+  CHECK_ERROR(metaspace("middle", false), "pre_tokenizer", "Metaspace of this sort");
   CHECK_ERROR(metaspace("always", true), "pre_tokenizer", "Metaspace of this sort");
   const auto normalizer = [](const char* text) {
     return read_changed([&](Json& file) { file["normalizer"] = Json::parse(text); });
@@ -79,4 +82,96 @@ TEST_CASE("SentencePiece's tokenizer.json: a space before the text or not") {
                 file["pre_tokenizer"] = {{"type", "ByteLevel"}};
               }),
               "ByteLevel of this sort");
+}
+
+namespace {
+
+// <unk> <s> </s> U+2581 a b U+2581a <x>, and a pair of added tokens as Gemma has them.
+Vocabulary small_vocabulary(const Json& normalizer, const Json& pre_tokenizer) {
+  const Json added = [](int id, const char* text, bool is_special) {
+    return Json{{"id", id}, {"content", text}, {"special", is_special}};
+  }(7, "<x>", true);
+  Json file = {{"added_tokens", Json::array({added,
+                                             {{"id", 8}, {"content", "\u2581\u2581"}, {"special", false}},
+                                             {{"id", 9}, {"content", "bb"}, {"special", false}}})},
+               {"normalizer", normalizer},
+               {"pre_tokenizer", pre_tokenizer},
+               {"model",
+                {{"type", "BPE"},
+                 {"unk_token", "<unk>"},
+                 {"byte_fallback", true},
+                 {"vocab",
+                  {{"<unk>", 0},
+                   {"<s>", 1},
+                   {"</s>", 2},
+                   {"\u2581", 3},
+                   {"a", 4},
+                   {"b", 5},
+                   {"\u2581a", 6},
+                   {"<x>", 7},
+                   {"\u2581\u2581", 8},
+                   {"bb", 9}}},
+                 {"merges", {"\u2581 \u2581", "\u2581 a", "b b"}}}}};
+  const TemporaryFolder folder;
+  return read_tokenizer_json(write_file(folder / "tokenizer.json", file.dump()));
+}
+
+Json metaspace(const char* scheme) {
+  return {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", scheme}, {"split", false}};
+}
+
+using Ids = std::vector<TokenId>;
+
+}  // namespace
+
+TEST_CASE("SentencePiece's tokenizer.json: a space before every stretch of text, before the text, or nowhere") {
+  // The rule: "always" puts U+2581 before each stretch between added tokens, "first" before one that begins the text.
+  struct {
+    const char* text;
+    Ids always, first, never;
+  } cases[] = {
+      {"a", {6}, {6}, {4}},
+      {"ba", {3, 5, 4}, {3, 5, 4}, {5, 4}},
+      {"a<x>a", {6, 7, 6}, {6, 7, 4}, {4, 7, 4}},
+      {"<x>a", {7, 6}, {7, 4}, {7, 4}},
+      {"<x> a", {7, 8, 4}, {7, 6}, {7, 6}},
+      {"<x>", {7}, {7}, {7}},
+      {"", {}, {}, {}},
+      {"abba", {6, 9, 6}, {6, 9, 4}, {4, 9, 4}},
+  };
+  const auto always = make_tokenizer(small_vocabulary(nullptr, metaspace("always")), "always");
+  const auto first = make_tokenizer(small_vocabulary(nullptr, metaspace("first")), "first");
+  const auto never = make_tokenizer(small_vocabulary(nullptr, metaspace("never")), "never");
+  for (const auto& [text, of_always, of_first, of_never] : cases) {
+    CAPTURE(std::string(text));
+    CHECK(always->encode(text, {.parse_special = true}) == of_always);
+    CHECK(first->encode(text, {.parse_special = true}) == of_first);
+    CHECK(never->encode(text, {.parse_special = true}) == of_never);
+    CHECK(always->decode(of_always, true) == text);
+    CHECK(first->decode(of_first, true) == text);
+    CHECK(never->decode(of_never, true) == text);
+  }
+  // BOS stands before a text, not in it: what follows it still has the space.
+  Vocabulary with_bos = small_vocabulary(nullptr, metaspace("first"));
+  with_bos.bos = 1;
+  with_bos.kinds[1] = PieceKind::control;
+  with_bos.add_bos = true;
+  const auto begun = make_tokenizer(with_bos, "with BOS");
+  CHECK(begun->encode("a", {}) == Ids{1, 6});
+  CHECK(begun->decode(Ids{1, 6}) == "a");
+  CHECK(begun->decode(Ids{1, 6, 7, 6}) == "a a");
+}
+
+TEST_CASE("SentencePiece's tokenizer.json as Gemma has it: spaces replaced, runs of them and of letters added") {
+  const Json replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  const Json split = {
+      {"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+  const Vocabulary vocabulary = small_vocabulary(replace, split);
+  CHECK(vocabulary.kinds[8] == PieceKind::normal);
+  CHECK(vocabulary.kinds[9] == PieceKind::user_defined);
+  CHECK(vocabulary.merges.size() == 2);  // "bb" is found before anything merges
+  const auto gemma = make_tokenizer(vocabulary, "gemma");
+  CHECK(gemma->encode("a  a bba", {}) == Ids{4, 8, 4, 3, 9, 4});
+  CHECK(gemma->decode(Ids{4, 8, 4, 3, 9, 4}) == "a  a bba");
+  CHECK_ERROR(small_vocabulary(nullptr, split), "pre_tokenizer", "Split of this sort");
 }

@@ -77,6 +77,9 @@ TEST_CASE("fast way back: shapes of real layers") {
   check_fast(attention_case(attention_shape(6, 2, 32), {300, 1, 128, 129, 7}), random);
   check_fast(attention_case(attention_shape(7, 1, 17), {200}), random);
   check_fast(attention_case(attention_shape(4, 4, 64), {256, 256}), random);
+  for (const int window : {1, 20, 128, 150}) {
+    check_fast(attention_case(attention_shape(6, 2, 32, window), {300, 1, 129, 7}), random);
+  }
   check_fast(cross_entropy_case(5000, few_ids(50, 5000, random)), random);
 }
 

@@ -86,6 +86,7 @@ TEST_CASE("the way back agrees with finite differences: attention over several c
   check_differences(attention_case(attention_shape(2, 1, 7), {131}), random);
   check_differences(attention_case(attention_shape(4, 2, 5), {3, 129, 1, 40}), random);
   check_differences(attention_case(attention_shape(3, 3, 3), {257, 128}), random);
+  check_differences(attention_case(attention_shape(4, 2, 5, 130), {3, 270, 140}), random);
 }
 
 TEST_CASE("slopes of activations far out are 0 or 1, in float as well") {

@@ -183,8 +183,8 @@ inline BackwardCase cross_entropy_case(int64_t vocab, const std::vector<int32_t>
       }};
 }
 
-inline AttentionShape attention_shape(int n_heads, int n_kv_heads, int head_dim) {
-  return {n_heads, n_kv_heads, head_dim, 1 / std::sqrt(static_cast<double>(head_dim))};
+inline AttentionShape attention_shape(int n_heads, int n_kv_heads, int head_dim, int window = 0) {
+  return {n_heads, n_kv_heads, head_dim, 1 / std::sqrt(static_cast<double>(head_dim)), window};
 }
 
 // Ids with many repetitions.
@@ -221,6 +221,7 @@ inline std::vector<BackwardCase> cases_of_size(int size, Random& random) {
       activate_gated_case(Activation::gelu_tanh, other(5), size),
       attention_case(attention_shape(n_heads, n_kv_heads, head_dim), {size}),
       attention_case(attention_shape(n_heads, n_kv_heads, size), {static_cast<int>(other(9)), 1}),
+      attention_case(attention_shape(n_heads, n_kv_heads, head_dim, 1 + size / 2), {size, 1}),
       cross_entropy_case(size, few_ids(other(20), size, random)),
   };
   if (n_pairs > 0) {

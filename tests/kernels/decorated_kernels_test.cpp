@@ -23,7 +23,7 @@ TEST_CASE("the operations that a model asks for are those of the formula, to the
     for (const int count : {50, 1, 19}) {
       std::vector<Row> rows;
       for (int i = 0; i < count; ++i) rows.push_back({ids[size_t(i)], state->length() + i, state.get(), i % 3 == 0});
-      const RowCounts counts = consecutive_rows(state->length(), count, (count + 2) / 3);
+      const RowCounts counts = consecutive_rows(config, state->length(), count, (count + 2) / 3);
       const FlopCount flops = forward_flops(config, counts);
       expected += flops.total();
       expected_products += flops.matmul;

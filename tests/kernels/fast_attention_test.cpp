@@ -137,6 +137,49 @@ TEST_CASE("fast attention: several chunks, several sequences in one call, few ro
   }
 }
 
+TEST_CASE("fast attention: windows that begin anywhere in a chunk") {
+  Random random(6);
+  for (const InstructionSet set : instruction_sets()) {
+    for (const int window : {1, 2, 60, 127, 128, 129, 200, 400}) {
+      CAPTURE(window);
+      AttentionShape shape = shape_of(6, 2, 32);
+      shape.window = window;
+      std::vector<Sequence> sequences;
+      sequences.emplace_back(random, DType::F16, 300, 64, last_rows(300, 1));
+      sequences.emplace_back(random, DType::F16, 257, 64, last_rows(257, 200));
+      sequences.emplace_back(random, DType::F16, 390, 64, last_rows(390, 6));
+      sequences.emplace_back(random, DType::F16, 400, 64, std::vector<int>{5, 130, 2});
+      sequences.emplace_back(random, DType::F16, 400, 64, std::vector<int>{5, 130, 2, 255, 256, 0, 128, 127, 300});
+      const Numbers q = Numbers::random(random, DType::F32, {219, 192});
+      check_attention(set, shape, sequences, q);
+      const std::vector<AttentionGroup> groups = groups_of(sequences);
+      check_threads(set, {219, 192}, [&](FastKernels& k, Tensor& y) { k.attention(shape, groups, q.tensor, y); });
+    }
+  }
+}
+
+TEST_CASE("fast attention: what stands before the window has no part in the sum, not even as NaN") {
+  Random random(7);
+  AttentionShape shape = shape_of(4, 2, 16);
+  shape.window = 50;
+  for (const InstructionSet set : instruction_sets()) {
+    for (const int n_rows : {3, 150}) {
+      std::vector<Sequence> sequences;
+      sequences.emplace_back(random, DType::F32, 200, 32, last_rows(200, n_rows));
+      // Line 149 is seen by the row at position 198 and none after it.
+      std::fill_n(sequences[0].keys.floats() + 149 * 32, 32, kNaN);
+      std::fill_n(sequences[0].values.floats() + 149 * 32, 32, kNaN);
+      const Numbers q = Numbers::random(random, DType::F32, {n_rows, 64});
+      Numbers mix(DType::F32, {n_rows, 64});
+      FastKernels{Threads(2), set}.attention(shape, groups_of(sequences), q.tensor, mix.tensor);
+      for (int64_t i = 0; i < n_rows * 64; ++i) {
+        const int64_t position = 200 - n_rows + i / 64;
+        CHECK(std::isnan(mix.floats()[i]) == (position >= 149 && position <= 198));
+      }
+    }
+  }
+}
+
 TEST_CASE("fast attention: large scores, and keys of which nothing can be seen") {
   Random random(3);
   for (const InstructionSet set : instruction_sets()) {
@@ -203,4 +246,5 @@ TEST_CASE("fast attention: arguments that do not fit") {
   kernels.attention(shape_of(2, 1, 4), groups_of(sequences), q.tensor, mix.tensor);
   CHECK_THROWS_AS(kernels.attention(shape_of(4, 3, 2), groups_of(sequences), q.tensor, mix.tensor), Error);
   CHECK_THROWS_AS(kernels.attention(shape_of(2, 2, 4), groups_of(sequences), q.tensor, mix.tensor), Error);
+  CHECK_THROWS_AS(kernels.attention({2, 1, 4, 1, -1}, groups_of(sequences), q.tensor, mix.tensor), Error);
 }

@@ -42,6 +42,17 @@ TEST_CASE("fast add: a matrix, a bias of any type") {
   }
 }
 
+TEST_CASE("fast scale") {
+  Random random(8);
+  for (const InstructionSet set : instruction_sets()) {
+    for (int64_t d = 1; d <= 70; ++d) {
+      const Numbers x = Numbers::random(random, DType::F32, {3, d});
+      compare(set, {3, d}, 1e-7,
+              [&](Kernels& kernels, DType dtype, Tensor& y) { kernels.scale(x.as(dtype).tensor, -2.75, y); });
+    }
+  }
+}
+
 TEST_CASE("fast norms: gains and biases of any type") {
   Random random(2);
   for (const InstructionSet set : instruction_sets()) {

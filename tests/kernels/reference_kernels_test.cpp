@@ -124,6 +124,39 @@ TEST_CASE_TEMPLATE("attention of two heads over one shared key-value head", T, f
   check_near(mix.values, {1, 2, 1, 2, a + 3 * (1 - a), 2 * a + 4 * (1 - a), b + 3 * (1 - b), 2 * b + 4 * (1 - b)});
 }
 
+TEST_CASE_TEMPLATE("attention with a window is attention over the keys in it", T, float, double) {
+  constexpr int kKeys = 7, kDim = 2;
+  ReferenceKernels<T> kernels{Threads(1)};
+  std::vector<T> numbers;
+  for (int i = 0; i < kKeys * kDim; ++i) numbers.push_back(static_cast<T>((i * 5) % 11) / 4 - 1);
+  Owned<T> q({kKeys, kDim}, {numbers.rbegin(), numbers.rend()}), keys({kKeys, kDim}, numbers), vals({kKeys, kDim});
+  for (int i = 0; i < kKeys * kDim; ++i) vals.values[size_t(i)] = static_cast<T>(i * i % 13);
+  const KeyValueSpan spans[] = {{keys.tensor, vals.tensor}};
+  for (int window = 1; window <= kKeys + 1; ++window) {
+    CAPTURE(window);
+    const int positions[] = {0, 1, 2, 3, 4, 5, 6};
+    const AttentionGroup groups[] = {{0, positions, spans}};
+    Owned<T> mix({kKeys, kDim});
+    kernels.attention({1, 1, kDim, 0.5, window}, groups, q.tensor, mix.tensor);
+    for (int row = 0; row < kKeys; ++row) {
+      const int first = std::max(0, row - window + 1), last[] = {row - first};  // as if there were no keys before
+      const KeyValueSpan seen[] = {
+          {slice_rows(keys.tensor, first, row - first + 1), slice_rows(vals.tensor, first, row - first + 1)}};
+      const AttentionGroup one[] = {{0, last, seen}};
+      Owned<T> expected({1, kDim});
+      kernels.attention({1, 1, kDim, 0.5}, one, slice_rows(q.tensor, row, 1), expected.tensor);
+      CHECK(mix.values[size_t(row * kDim)] == expected.values[0]);
+      CHECK(mix.values[size_t(row * kDim + 1)] == expected.values[1]);
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("scale", T, float, double) {
+  Owned<T> x({2, 2}, {1, -2, 3, 0}), y({2, 2});
+  ReferenceKernels<T>{Threads(1)}.scale(x.tensor, 1.5, y.tensor);
+  check_near(y.values, {1.5, -3, 4.5, 0});
+}
+
 TEST_CASE_TEMPLATE("what samplers and losses ask for", T, float, double) {
   ReferenceKernels<T> kernels{Threads(1)};
   Owned<T> logits({6}, {2, 1, 0, -1, -2, 2});

@@ -1,6 +1,7 @@
 // Each family as GGUF and as a folder: the same random numbers, read by two readers, and another engine's ids.
 #include "support/families.h"
 
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -25,10 +26,21 @@ namespace {
 
 const std::vector<TokenId> kPrompt = {72, 101, 259, 4, 199, 31, 8, 260, 77};
 
-std::vector<double> all_logits(Checkpoint checkpoint) {
+std::vector<double> all_logits(Checkpoint checkpoint, const std::vector<TokenId>& prompt = kPrompt) {
   Transformer model(std::make_shared<const Checkpoint>(std::move(checkpoint)));
   ReferenceKernels<double> kernels{Threads(1)};
-  return uncached_logits(model, kernels, kPrompt);
+  return uncached_logits(model, kernels, prompt);
+}
+
+// Of the token after the prompt.
+std::vector<double> probabilities(Checkpoint checkpoint, const std::vector<TokenId>& prompt) {
+  const auto n = static_cast<std::ptrdiff_t>(checkpoint.config.vocab_size);
+  const std::vector<double> logits = all_logits(std::move(checkpoint), prompt);
+  std::vector<double> last(logits.end() - n, logits.end());
+  double sum = 0;
+  for (double& value : last) sum += value = std::exp(value);
+  for (double& value : last) value /= sum;
+  return last;
 }
 
 std::vector<TokenId> greedy(Checkpoint checkpoint, const std::vector<TokenId>& prompt, int count) {
@@ -50,7 +62,7 @@ std::vector<std::string> reasons(const Checkpoint& checkpoint) {
 }  // namespace
 
 TEST_CASE("families: a model, its GGUF file and its folder give the same logits") {
-  for (const char* family : {"llama", "mistral", "qwen2", "qwen3", "gpt2"}) {
+  for (const char* family : {"llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2", "qwen2-yarn", "qwen3-yarn"}) {
     for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
       CAPTURE(family);
       CAPTURE(info(type).name);
@@ -66,7 +78,7 @@ TEST_CASE("families: a model, its GGUF file and its folder give the same logits"
       // The scores of attention are summed in another order where rows changed places.
       CHECK(largest_difference(all_logits(from_gguf), expected) < 1e-9);
       CHECK(from_gguf.copies.empty());
-      CHECK(from_gguf.config.context_length == 128);
+      CHECK(from_gguf.config.context_length == model.config.context_length);
       CHECK(from_gguf.vocabulary.pieces == model.vocabulary.pieces);
 
       // From the folder to GGUF, and from GGUF to GGUF made anew.
@@ -80,12 +92,13 @@ TEST_CASE("families: a model, its GGUF file and its folder give the same logits"
   }
 }
 
-TEST_CASE("families: the greedy ids are those of another engine") {
+TEST_CASE("families: the greedy ids and the probabilities are those of another engine") {
   // tests/data/families.json: node-llama-cpp 3.22.1 (llama.cpp) on the files that write_gguf makes of family_model(),
-  // F32, temperature 0, 64 tokens after a prompt of ids.
+  // F32, temperature 0, 64 tokens after a prompt of ids; of some the probabilities of the first of them. The prompt of
+  // Gemma 3 is nearly four times as long as its window. That engine has GELU as a table in half precision.
   std::ifstream file(data_file("families.json"));
   const auto expected = nlohmann::json::parse(file);
-  REQUIRE(expected.size() == 4);
+  REQUIRE(expected.size() == 7);
   for (const auto& [family, entry] : expected.items()) {
     CAPTURE(family);
     const auto ids = entry["greedy_ids"].get<std::vector<TokenId>>();
@@ -97,6 +110,22 @@ TEST_CASE("families: the greedy ids are those of another engine") {
     const auto prompt = entry["prompt_ids"].get<std::vector<TokenId>>();
     CHECK(greedy(load_checkpoint(folder / "m.gguf"), prompt, 64) == ids);
     CHECK(greedy(load_checkpoint(folder.path().string()), prompt, 64) == ids);
+    if (!entry.contains("probabilities")) continue;
+    const auto theirs = entry["probabilities"].get<std::vector<double>>();
+    CHECK(largest_difference(probabilities(load_checkpoint(folder / "m.gguf"), prompt), theirs) < 1e-4);
+    CHECK(largest_difference(probabilities(load_checkpoint(folder.path().string()), prompt), theirs) < 1e-4);
+  }
+}
+
+TEST_CASE("families: with another window Gemma 3 would give other probabilities than that engine") {
+  std::ifstream file(data_file("families.json"));
+  const auto entry = nlohmann::json::parse(file)["gemma3"];
+  const auto prompt = entry["prompt_ids"].get<std::vector<TokenId>>();
+  const auto theirs = entry["probabilities"].get<std::vector<double>>();
+  Checkpoint model = family_model("gemma3");
+  for (const int window : {7, 9}) {
+    model.config.window = window;
+    CHECK(largest_difference(probabilities(model, prompt), theirs) > 1e-3);
   }
 }
 
@@ -111,19 +140,38 @@ TEST_CASE("families: what is used where it is mapped, and what is copied") {
   CHECK(gpt2.copies[0].bytes == 64 * 64 * 4);
 }
 
-TEST_CASE("families: a window bounds the context") {
+TEST_CASE("families: a window of all layers is used, one of some layers bounds the context") {
   const TemporaryFolder folder;
-  const auto context = [&](const char* family, const char* extra) {
+  const auto check = [&](const char* family, const char* extra, int window, int context) {
+    CAPTURE(std::string(extra));
     write_model_folder(folder.path().string(), family, family_model(family), extra);
-    return load_checkpoint(folder.path().string()).config.context_length;
+    const ModelConfig config = load_checkpoint(folder.path().string()).config;
+    CHECK(config.window == window);
+    CHECK(config.context_length == context);
   };
-  CHECK(context("mistral", ",\"sliding_window\":null") == 128);
-  CHECK(context("mistral", ",\"sliding_window\":100") == 100);
-  CHECK(context("mistral", ",\"sliding_window\":4096") == 128);
-  CHECK(context("qwen2", ",\"sliding_window\":100,\"use_sliding_window\":false") == 128);
-  CHECK(context("qwen2", ",\"sliding_window\":100,\"use_sliding_window\":true") == 100);
-  CHECK_ERROR(context("qwen3", ",\"layer_types\":[\"full_attention\",\"linear_attention\"]"), "layer_types/1",
-              "found linear_attention");
+  check("mistral", ",\"sliding_window\":null", 0, 128);
+  check("mistral", ",\"sliding_window\":100", 100, 128);
+  check("mistral", ",\"sliding_window\":4096", 0, 128);
+  const std::string types = ",\"sliding_window\":100,\"use_sliding_window\":true,\"layer_types\":";
+  check("mistral", (types + R"(["full_attention", "full_attention"])").c_str(), 0, 128);
+  check("mistral", (types + R"(["full_attention", "sliding_attention"])").c_str(), 0, 100);
+  check("qwen2", ",\"sliding_window\":100,\"use_sliding_window\":false", 0, 128);
+  check("qwen2", ",\"sliding_window\":100,\"use_sliding_window\":true", 0, 100);
+  check("qwen2", (types + R"(["sliding_attention", "sliding_attention"])").c_str(), 100, 128);
+  write_model_folder(folder.path().string(), "qwen3", family_model("qwen3"),
+                     ",\"layer_types\":[\"full_attention\",\"linear_attention\"]");
+  CHECK_ERROR(load_checkpoint(folder.path().string()), "layer_types/1", "found linear_attention");
+}
+
+TEST_CASE("families: Mistral's window is in its GGUF") {
+  const TemporaryFolder folder;
+  Checkpoint model = family_model("mistral");
+  const std::vector<double> without = all_logits(model);
+  model.config.window = 4;
+  write_gguf(folder / "m.gguf", model);
+  const std::vector<double> expected = all_logits(model);
+  CHECK(largest_difference(all_logits(load_checkpoint(folder / "m.gguf")), expected) < 1e-9);
+  CHECK(largest_difference(without, expected) > 1e-3);
 }
 
 TEST_CASE("families: rotary positions that are scaled, from folder and from GGUF") {
@@ -135,7 +183,8 @@ TEST_CASE("families: rotary positions that are scaled, from folder and from GGUF
   CHECK(load(",\"rope_scaling\":{\"type\":\"linear\",\"factor\":4.0}").config.rope_scale == 4);
   CHECK(load(",\"rope_scaling\":{\"rope_type\":\"default\"}").config.rope_scale == 1);
   CHECK(load(",\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}").config.rope_base == 77);
-  CHECK_ERROR(load(",\"rope_scaling\":{\"type\":\"yarn\",\"factor\":4.0}"), "rope_scaling", "not supported", "yarn");
+  CHECK_ERROR(load(",\"rope_scaling\":{\"type\":\"dynamic\",\"factor\":4.0}"), "rope_scaling", "not supported",
+              "found dynamic");
   CHECK_ERROR(load(",\"rope_scaling\":{\"type\":\"linear\"}"), "rope_scaling/factor", "positive");
 
   const Checkpoint scaled = load(
@@ -153,4 +202,30 @@ TEST_CASE("families: rotary positions that are scaled, from folder and from GGUF
   const std::vector<double> expected = all_logits(scaled);
   CHECK(largest_difference(all_logits(load_checkpoint(folder / "m.gguf")), expected) < 1e-5);  // factors are F32 there
   CHECK(largest_difference(all_logits(load("")), expected) > 1e-3);
+}
+
+TEST_CASE("families: YaRN, what is left out, and what is refused") {
+  const TemporaryFolder folder;
+  const auto load = [&](const std::string& more) {
+    write_model_folder(folder.path().string(), "llama", family_model("llama"),
+                       ",\"rope_scaling\":{\"rope_type\":\"yarn\"" + more + "}");
+    return load_checkpoint(folder.path().string());
+  };
+  const Checkpoint usual = load(",\"factor\":4.0,\"original_max_position_embeddings\":64");
+  CHECK(usual.config.context_length == 256);
+  CHECK(usual.config.yarn.magnitude == doctest::Approx(1.138629));  // 1 + 0.1 * ln 4
+  // Base 5000, 8 pairs, 64 positions: 32 turns are made before pair 0, 1 turn at pair 2.18 and so by pair 3, from where
+  // on all is divided by 4; pairs 1 and 2 lie at a third and at two thirds: 1 / (1/3/4 + 2/3), 1 / (2/3/4 + 1/3).
+  REQUIRE(usual.rope_factors.size() == 8);
+  CHECK(usual.rope_factors[0] == 1);
+  CHECK(usual.rope_factors[1] == doctest::Approx(4.0 / 3));
+  CHECK(usual.rope_factors[2] == doctest::Approx(2));
+  CHECK(usual.rope_factors[3] == doctest::Approx(4));
+  CHECK(usual.rope_factors[7] == doctest::Approx(4));
+  CHECK(load(",\"factor\":4.0").config.yarn.original_context == 128);
+  CHECK_ERROR(load(""), "rope_scaling/factor", "positive");
+  CHECK_ERROR(load(",\"factor\":1e300,\"original_max_position_embeddings\":2000000000"), "context");
+  CHECK_ERROR(load(",\"factor\":4.0,\"original_max_position_embeddings\":0"), "original context of YaRN");
+  CHECK_ERROR(load(",\"factor\":4.0,\"beta_fast\":-1"), "YaRN's scaling");
+  CHECK_ERROR(load(",\"factor\":4.0,\"mscale\":0.7"), "rope_scaling/mscale", "this variant of YaRN");
 }

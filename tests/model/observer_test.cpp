@@ -120,3 +120,26 @@ TEST_CASE("scores of several sequences are announced one sequence at a time") {
   model.forward(rows, kernels, arena, observers);
   CHECK(counter.rows == std::vector<size_t>{2, 1});
 }
+
+TEST_CASE("scores are divided by the root of the query size, and grow by YaRN's magnitude squared") {
+  ModelConfig config = small_config(0);
+  const auto scores = [&] {
+    Transformer model(random_model(config, DType::F32));
+    FastKernels kernels{Threads(1)};
+    Recorder recorder;
+    recorder.wanted = {"blk.0.attn.scores"};
+    observed_logits(model, kernels, random_ids(1, config.vocab_size, 3), recorder);
+    return recorder.seen["blk.0.attn.scores"];
+  };
+  const auto usual = scores();
+  config.query_size = 4.0 * config.head_dim;
+  const auto halved = scores();
+  config.query_size = 0;
+  config.yarn.magnitude = 2;
+  const auto grown = scores();
+  REQUIRE(usual.size() == 4);
+  for (size_t i = 0; i < usual.size(); ++i) {
+    CHECK(halved[i] == doctest::Approx(usual[i] / 2));
+    CHECK(grown[i] == doctest::Approx(usual[i] * 4));
+  }
+}

@@ -73,6 +73,28 @@ TEST_CASE("logits depend on earlier tokens only") {
   CHECK(before[first_changed] != after[first_changed]);
 }
 
+TEST_CASE("a layer with a window forgets what lies further back") {
+  ModelConfig config = small_config(7);
+  config.n_layers = 1;
+  config.window = 6;
+  Transformer model(random_model(config, DType::F32));
+  for (int n = 14; n <= 30; n += 16) {  // few rows and many
+    ReferenceKernels<float> reference{Threads(1)};
+    FastKernels fast{Threads(1)};
+    for (Kernels* kernels : {static_cast<Kernels*>(&reference), static_cast<Kernels*>(&fast)}) {
+      auto ids = random_ids(n, config.vocab_size, 5);
+      const auto before = uncached_logits(model, *kernels, ids);
+      ids[3] = (ids[3] + 1) % config.vocab_size;
+      const auto after = uncached_logits(model, *kernels, ids);
+      for (int row = 0; row < n; ++row) {
+        CAPTURE(row);
+        const auto at = static_cast<size_t>(row * config.vocab_size);
+        CHECK((before[at] != after[at]) == (row >= 3 && row < 3 + 6));
+      }
+    }
+  }
+}
+
 TEST_CASE("sequences that share a call do not see each other") {
   for (const DType cache_type : {DType::F32, DType::F16}) {
     const ModelConfig config = small_config(1);

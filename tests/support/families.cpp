@@ -1,9 +1,11 @@
 #include "support/families.h"
 
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
 
+#include "config/yarn.h"
 #include "files/random_checkpoint.h"
 #include "support/files.h"
 #include "support/safetensors.h"
@@ -25,11 +27,15 @@ std::shared_ptr<ByteLevelBuilder> byte_vocabulary(const std::string& rules) {
   return builder;
 }
 
-ModelConfig family_config(const std::string& family) {
+// "qwen2" of "qwen2-yarn".
+std::string family_of(const std::string& name) { return name.substr(0, name.find('-')); }
+
+ModelConfig family_config(const std::string& name) {
+  const std::string family = family_of(name);
   ModelConfig c;
-  c.name = "tiny " + family;
+  c.name = "tiny " + name;
   c.family = family == "mistral" ? "llama" : family;
-  c.n_layers = 2;
+  c.n_layers = family == "gemma3" ? 7 : 2;
   c.d_model = 64;
   c.n_heads = 4;
   c.n_kv_heads = 2;
@@ -51,8 +57,25 @@ ModelConfig family_config(const std::string& family) {
     c.rope_dims = c.head_dim;
     c.rope_base = 5000;
     c.attention_bias = family == "qwen2";
-    c.qk_norm = family == "qwen3";
-    c.tied_head = family == "qwen2";
+    c.qk_norm = family == "qwen3" || family == "gemma3";
+    c.tied_head = family == "qwen2" || family == "gemma3";
+  }
+  if (family == "gemma3") {
+    c.post_norms = true;
+    c.activation = Activation::gelu_tanh;
+    c.embedding_scale = std::sqrt(64.0);
+    c.query_size = c.head_dim;
+    c.rope_scale = 2;
+    c.window = 8;
+    c.global_every = 6;
+    c.local_rope_base = 10000;
+  }
+  if (name == "qwen2-yarn") {  // what YaRN's authors found best
+    c.yarn = {.factor = 4, .original_context = 32, .magnitude = 1 + 0.1 * std::log(4.0)};
+  }
+  if (name == "qwen3-yarn") {  // with a ramp that begins and ends within the head
+    c.context_length = 10240;
+    c.yarn = {.factor = 2.5, .original_context = 4096, .magnitude = 1.25 * (1 + 0.1 * std::log(2.5))};
   }
   return c;
 }
@@ -80,6 +103,13 @@ const std::map<std::string, std::string> kLlamaNames = {
     {"ffn_down", "mlp.down_proj"},
 };
 
+// Where Gemma 3 calls something else.
+const std::map<std::string, std::string> kGemmaNames = {
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+};
+
 // "layers.0." and "attn_q" of "blk.0.attn_q".
 std::pair<std::string, std::string> cut_block(const std::string& base, const std::string& layers) {
   if (!base.starts_with("blk.")) return {"", base};
@@ -100,12 +130,24 @@ std::string transposed(const std::string& bytes, size_t rows, size_t columns) {
   return result;
 }
 
+// Norms of a folder of Gemma 3 are what a norm is more than 1.
+std::string bytes_in_folder(const Tensor& weight, bool is_gemma) {
+  std::string bytes = bytes_of_weight(weight);
+  if (!is_gemma || weight.n_dims > 1) return bytes;
+  auto* gains = reinterpret_cast<float*>(bytes.data());
+  for (int64_t i = 0; i < n_elements(weight); ++i) gains[i] -= 1;
+  return bytes;
+}
+
 void add_llama(const Checkpoint& model, SafetensorsBuilder& builder) {
+  const bool is_gemma = model.config.family == "gemma3";
   for (const FileTensor& tensor : model.tensors) {
     const size_t dot = tensor.name.rfind('.');
     const auto [block, part] = cut_block(tensor.name.substr(0, dot), "model.layers.");
-    builder.tensor(block + kLlamaNames.at(part) + tensor.name.substr(dot), tensor.type, tensor.shape,
-                   bytes_of_weight(model.weights.at(tensor.name)));
+    const bool is_gemmas = is_gemma && kGemmaNames.contains(part);
+    const std::string& name = is_gemmas ? kGemmaNames.at(part) : kLlamaNames.at(part);
+    builder.tensor(block + name + tensor.name.substr(dot), tensor.type, tensor.shape,
+                   bytes_in_folder(model.weights.at(tensor.name), is_gemma));
   }
 }
 
@@ -141,8 +183,10 @@ void add_gpt2(const Checkpoint& model, SafetensorsBuilder& builder) {
 
 Checkpoint family_model(const std::string& family, DType matrices) {
   Checkpoint model = random_checkpoint(family_config(family), matrices, 2024);
-  if (model.config.family == "llama") {
+  model.rope_factors = yarn_factors(model.config);
+  if (model.config.family == "llama" || family == "gemma3") {
     model.vocabulary = random_vocabulary(kVocabulary, 1);
+    model.vocabulary.add_space_prefix = family != "gemma3";
   } else {
     const auto builder = byte_vocabulary(family == "gpt2" ? "gpt-2" : "qwen2");
     model.vocabulary = builder->vocabulary();
@@ -160,13 +204,25 @@ std::string folder_config(const std::string& family, const ModelConfig& c, const
            ",\"vocab_size\":" + n(c.vocab_size) + ",\"layer_norm_epsilon\":" + number(c.norm_epsilon) +
            ",\"activation_function\":\"gelu_new\"" + extra + "}";
   }
-  return "{\"model_type\":\"" + family + "\",\"hidden_size\":" + n(c.d_model) + ",\"intermediate_size\":" + n(c.d_ff) +
-         ",\"num_hidden_layers\":" + n(c.n_layers) + ",\"num_attention_heads\":" + n(c.n_heads) +
-         ",\"num_key_value_heads\":" + n(c.n_kv_heads) +
-         (c.head_dim * c.n_heads != c.d_model ? ",\"head_dim\":" + n(c.head_dim) : "") +
+  const bool is_gemma = family == "gemma3";
+  const std::string gemma =
+      ",\"hidden_activation\":\"gelu_pytorch_tanh\",\"query_pre_attn_scalar\":" + number(c.query_size) +
+      ",\"sliding_window\":" + n(c.window) + ",\"sliding_window_pattern\":" + n(c.global_every) +
+      ",\"rope_local_base_freq\":" + number(c.local_rope_base) +
+      ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":" + number(c.rope_scale) +
+      "},\"attn_logit_softcapping\":null,\"final_logit_softcapping\":null";
+  const std::string yarn = ",\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":" + number(c.yarn.factor) +
+                           ",\"original_max_position_embeddings\":" + n(c.yarn.original_context) +
+                           ",\"beta_fast\":" + number(c.yarn.beta_fast) + ",\"beta_slow\":" + number(c.yarn.beta_slow) +
+                           ",\"attention_factor\":" + number(c.yarn.magnitude) + "}";
+  return "{\"model_type\":\"" + (is_gemma ? "gemma3_text" : family_of(family)) + "\",\"hidden_size\":" + n(c.d_model) +
+         ",\"intermediate_size\":" + n(c.d_ff) + ",\"num_hidden_layers\":" + n(c.n_layers) +
+         ",\"num_attention_heads\":" + n(c.n_heads) + ",\"num_key_value_heads\":" + n(c.n_kv_heads) +
+         (c.head_dim * c.n_heads != c.d_model || is_gemma ? ",\"head_dim\":" + n(c.head_dim) : "") +
          ",\"vocab_size\":" + n(c.vocab_size) + ",\"max_position_embeddings\":" + n(c.context_length) +
          ",\"rms_norm_eps\":" + number(c.norm_epsilon) + ",\"rope_theta\":" + number(c.rope_base) +
-         ",\"hidden_act\":\"silu\",\"tie_word_embeddings\":" + tied + extra + "}";
+         (is_gemma ? gemma : ",\"hidden_act\":\"silu\"") + (c.yarn.factor != 1 ? yarn : "") +
+         ",\"tie_word_embeddings\":" + tied + extra + "}";
 }
 
 void write_model_folder(const std::string& folder, const std::string& family, const Checkpoint& model,

@@ -9,8 +9,8 @@
 
 namespace orrery::test {
 
-// "llama", "mistral", "qwen2", "qwen3", "gpt2". Rotary positions turn halves, as in folders. With a vocabulary; the
-// weights are F32 or of the type given.
+// "llama", "mistral", "qwen2", "qwen3", "gemma3", "gpt2"; "qwen2-yarn" and "qwen3-yarn". Rotary positions turn halves,
+// as in folders. With a vocabulary; the weights are F32 or of the type given.
 Checkpoint family_model(const std::string& family, DType matrices = DType::F32);
 
 // config.json as transformers would write it; `extra` is put before the last brace: ",\"key\":1".

@@ -36,6 +36,18 @@ ModelConfig small_config(int variant) {
     c.gated_ffn = false;
     c.attention_bias = c.output_bias = c.ffn_bias = true;
   }
+  if (variant == 6) {  // as Gemma 3
+    c.n_layers = 3;
+    c.rope_layout = RopeLayout::half_split;
+    c.qk_norm = c.post_norms = true;
+    c.activation = Activation::gelu_tanh;
+    c.embedding_scale = std::sqrt(c.d_model);
+    c.query_size = 12;
+    c.window = 20;
+    c.global_every = 3;
+    c.local_rope_base = 500;
+  }
+  if (variant == 7) c.window = 150;  // as Mistral, longer than a page
   return c;
 }
 

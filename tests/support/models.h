@@ -12,9 +12,10 @@
 
 namespace orrery::test {
 
-// A small config; `variant` walks through what families differ in: norms, positions, gating, biases, heads, q/k norm.
+// A small config; `variant` walks through what families differ in: norms, positions, gating, biases, heads, norms,
+// windows.
 ModelConfig small_config(int variant);
-constexpr int kVariants = 6;
+constexpr int kVariants = 8;
 
 std::shared_ptr<const Checkpoint> random_model(const ModelConfig& config, DType matrices, uint64_t seed = 1);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "config/yarn.h"
 
 namespace orrery {
 namespace {
@@ -74,23 +75,34 @@ void read_heads(const Keys& key, const GgufMetadata& metadata, ModelConfig& conf
   }
 }
 
+// The factor on queries and keys is what YaRN's authors found best for the factor on positions, times the file's.
+void read_yarn(const Keys& key, const GgufMetadata& metadata, ModelConfig& config) {
+  for (const auto& [suffix, usual] :
+       {std::pair("rope.scaling.yarn_ext_factor", 1.0), std::pair("rope.scaling.yarn_attn_factor", 1.0),
+        std::pair("rope.scaling.yarn_log_multiplier", 0.0)}) {
+    if (metadata.number_or(key(suffix), usual) != usual) refuse(metadata, key(suffix), "this variant of YaRN is");
+  }
+  Yarn& yarn = config.yarn;
+  yarn.factor = metadata.number_or(key("rope.scaling.factor"), 1);
+  yarn.original_context = metadata.count_or(key("rope.scaling.original_context_length"), config.context_length);
+  yarn.beta_fast = metadata.number_or(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
+  yarn.beta_slow = metadata.number_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
+  yarn.magnitude = metadata.number_or(key("rope.scaling.attn_factor"), 1) * usual_yarn_magnitude(yarn.factor);
+  stretch_context(config);
+}
+
 void read_rope(const Keys& key, const GgufMetadata& metadata, ModelConfig& config) {
   config.rope_dims = metadata.count_or(key("rope.dimension_count"), config.head_dim);
   config.rope_base = metadata.number_or(key("rope.freq_base"), 10000);  // the default of docs/gguf.md
 
   const std::string type_key = key("rope.scaling.type");
   const auto type = metadata.text(type_key);
+  if (type == "yarn") return read_yarn(key, metadata, config);
   if (type && *type != "none" && *type != "linear") refuse(metadata, type_key, "this scaling of rotary positions is");
   if (type == "none") return;
   // Older files have scale_linear alone. 0 stands for no scaling.
   const double factor = metadata.number_or(key("rope.scaling.factor"), metadata.number_or(key("rope.scale_linear"), 1));
   if (factor != 0) config.rope_scale = factor;
-}
-
-// What lies further back than the window is not seen. Up to there nothing differs, so that is the context.
-void read_window(const Keys& key, const GgufMetadata& metadata, ModelConfig& config) {
-  const int window = metadata.count_or(key("attention.sliding_window"), 0);
-  if (window != 0) config.context_length = std::min(config.context_length, window);
 }
 
 int read_vocabulary_size(const Keys& key, const GgufFile& file) {
@@ -116,7 +128,8 @@ ModelConfig llama_like_from_gguf(const GgufFile& file, std::string_view family, 
   read_heads(key, metadata, config);
   config.rope_layout = layout;
   read_rope(key, metadata, config);
-  read_window(key, metadata, config);
+  const int window = metadata.count_or(key("attention.sliding_window"), 0);
+  if (window < config.context_length) config.window = window;
 
   const std::string epsilon = key("attention.layer_norm_rms_epsilon");
   const auto norm_epsilon = metadata.number(epsilon);
@@ -133,21 +146,48 @@ ModelConfig llama_like_from_gguf(const GgufFile& file, std::string_view family, 
   return config;
 }
 
-void llama_like_to_gguf(const ModelConfig& config, GgufMetadataWriter& metadata) {
-  const Keys key{config.family};
+namespace {
+
+void check_is_like(const ModelConfig& config, const LlamaLike& like) {
   const auto require = [&](bool holds, const char* what) {
     if (!holds)
       throw Error({.what = std::string(what) + " cannot be written as a model of the family " + config.family});
   };
   require(config.norm == Norm::rms, "LayerNorm");
   require(config.positions == Positions::rope, "a model with learned positions");
-  require(config.activation == Activation::silu, "another activation than SiLU");
+  require(config.activation == like.activation, "another activation than the family's");
+  require(config.post_norms == like.post_norms, "a model with other norms");
+  require(like.post_norms || (config.embedding_scale == 1 && config.query_size == 0), "a model with scales of its own");
+  require(like.post_norms || (config.global_every == 0 && config.local_rope_base == 0),
+          "a model with windowed layers beside others");
   require(config.gated_ffn, "a feed-forward layer without a gate");
   // Halves can be put side by side when the weights are written; the other way round nobody needs.
   require(config.rope_layout == RopeLayout::half_split ||
               find_family(config.family)->gguf_rope_layout == RopeLayout::interleaved,
           "rotary positions that turn neighbours");
+}
 
+void add_rope_scaling(const Keys& key, const ModelConfig& config, GgufMetadataWriter& metadata) {
+  if (config.rope_scale != 1) {
+    metadata.add_text(key("rope.scaling.type"), "linear");
+    metadata.add_float32(key("rope.scaling.factor"), config.rope_scale);
+  }
+  const Yarn& yarn = config.yarn;
+  if (yarn.factor == 1) return;
+  metadata.add_text(key("rope.scaling.type"), "yarn");
+  metadata.add_float32(key("rope.scaling.factor"), yarn.factor);
+  metadata.add_uint32(key("rope.scaling.original_context_length"), yarn.original_context);
+  metadata.add_float32(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
+  metadata.add_float32(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
+  const double usual = usual_yarn_magnitude(yarn.factor);
+  if (yarn.magnitude != usual) metadata.add_float32(key("rope.scaling.attn_factor"), yarn.magnitude / usual);
+}
+
+}  // namespace
+
+void llama_like_to_gguf(const ModelConfig& config, GgufMetadataWriter& metadata, const LlamaLike& like) {
+  check_is_like(config, like);
+  const Keys key{config.family};
   metadata.add_uint32(key("context_length"), config.context_length);
   metadata.add_uint32(key("embedding_length"), config.d_model);
   metadata.add_uint32(key("block_count"), config.n_layers);
@@ -159,10 +199,8 @@ void llama_like_to_gguf(const ModelConfig& config, GgufMetadataWriter& metadata)
   metadata.add_float32(key("attention.layer_norm_rms_epsilon"), config.norm_epsilon);
   metadata.add_uint32(key("rope.dimension_count"), config.rope_dims);
   metadata.add_float32(key("rope.freq_base"), config.rope_base);
-  if (config.rope_scale != 1) {
-    metadata.add_text(key("rope.scaling.type"), "linear");
-    metadata.add_float32(key("rope.scaling.factor"), config.rope_scale);
-  }
+  add_rope_scaling(key, config, metadata);
+  if (config.window > 0) metadata.add_uint32(key("attention.sliding_window"), config.window);
   metadata.add_uint32(key("vocab_size"), config.vocab_size);
 }
 

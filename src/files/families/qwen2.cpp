@@ -7,7 +7,12 @@ namespace {
 
 constexpr std::string_view kName = "qwen2";
 
-ModelConfig from_gguf(const GgufFile& file) { return llama_like_from_gguf(file, kName, RopeLayout::half_split); }
+// Which layers have a window GGUF does not say.
+ModelConfig from_gguf(const GgufFile& file) {
+  ModelConfig config = llama_like_from_gguf(file, kName, RopeLayout::half_split);
+  bound_context_by_window(config);
+  return config;
+}
 
 void to_gguf(const ModelConfig& config, GgufMetadataWriter& metadata) {
   if (config.qk_norm) {

@@ -10,6 +10,7 @@ constexpr std::string_view kName = "qwen3";
 ModelConfig from_gguf(const GgufFile& file) {
   ModelConfig config = llama_like_from_gguf(file, kName, RopeLayout::half_split);
   config.qk_norm = true;
+  bound_context_by_window(config);  // which layers have it GGUF does not say
   return config;
 }
 

@@ -7,9 +7,9 @@
 namespace orrery {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kLlamaFamily, &kQwen2Family, &kQwen3Family, &kGpt2Family};
-constexpr const FolderLayout* kFolders[] = {&kLlamaFolder, &kMistralFolder, &kQwen2Folder,
-                                            &kQwen3Folder, &kGpt2Folder,    &kMinGptFolder};
+constexpr const Family* kFamilies[] = {&kLlamaFamily, &kQwen2Family, &kQwen3Family, &kGemma3Family, &kGpt2Family};
+constexpr const FolderLayout* kFolders[] = {&kLlamaFolder,  &kMistralFolder,      &kQwen2Folder, &kQwen3Folder,
+                                            &kGemma3Folder, &kGemma3ImagesFolder, &kGpt2Folder,  &kMinGptFolder};
 
 [[noreturn]] void fail_unknown(std::string_view name, const std::string& where, const std::string& known) {
   throw Error(
@@ -37,6 +37,10 @@ const Family& require_family(std::string_view name, const std::string& where) {
 const FolderLayout& require_folder_layout(std::string_view model_type, const std::string& where) {
   std::string known;
   for (const FolderLayout* folder : kFolders) {
+    if (folder->obstacle != nullptr) {
+      if (folder->model_type == model_type) throw Error({.what = folder->obstacle, .where = where});
+      continue;
+    }
     if (folder->model_type == model_type) return *folder;
     known += (known.empty() ? "" : ", ") + std::string(folder->model_type);
   }

@@ -45,8 +45,8 @@ struct FastKernels::Block {
   float* totals;   // [n_queries]
   float* panel;    // [kAttentionChunk, head_dim]: keys or values as floats
 
-  int64_t count_visible(int64_t i, int64_t first_key, int64_t n_keys) const {
-    return call.count_visible(*task.group, first_query + i, first_key, n_keys);
+  KeyRange visible(int64_t i, int64_t first_key, int64_t n_keys) const {
+    return call.visible(*task.group, first_query + i, first_key, n_keys);
   }
   void begin() const;
   void add_chunk(const KeyValueSpan& span, int64_t first_key, int64_t n_keys) const;
@@ -84,15 +84,17 @@ bool FastKernels::Block::weigh_scores(int64_t first_key, int64_t n_keys) const {
   bool sees_all = true;
   for (int64_t i = 0; i < n_queries; ++i) {
     float* row = scores + i * kAttentionChunk;
-    const int64_t n_visible = count_visible(i, first_key, n_keys);
-    std::fill(row + n_visible, row + n_keys, 0.0f);
-    sees_all = sees_all && n_visible == n_keys;
-    if (n_visible == 0) continue;
+    const KeyRange seen = visible(i, first_key, n_keys);
+    std::fill(row, row + seen.begin, 0.0f);
+    std::fill(row + seen.end, row + n_keys, 0.0f);
+    sees_all = sees_all && seen.size() == n_keys;
+    if (seen.size() == 0) continue;
 
     const float before = largest[i];
-    largest[i] = std::max(before, loops.maximum(row, n_visible));
+    largest[i] = std::max(before, loops.maximum(row + seen.begin, seen.size()));
     const float factor = factor_between(before, largest[i]);
-    totals[i] = totals[i] * factor + loops.exponentials(row, shift_for(largest[i]), n_visible, row);
+    totals[i] =
+        totals[i] * factor + loops.exponentials(row + seen.begin, shift_for(largest[i]), seen.size(), row + seen.begin);
     if (factor != 1) loops.scale(sums + i * head_dim, factor, head_dim, sums + i * head_dim);
   }
   return sees_all;
@@ -107,8 +109,9 @@ void FastKernels::Block::add_values(FloatRows values, int64_t first_key, int64_t
   }
   // A weight of 0 would not keep NaN out of a row that may not see it.
   for (int64_t i = 0; i < n_queries; ++i) {
-    loops.add_weighted_rows(scores + i * kAttentionChunk, values.data, values.stride,
-                            count_visible(i, first_key, n_keys), sums + i * head_dim, head_dim);
+    const KeyRange seen = visible(i, first_key, n_keys);
+    loops.add_weighted_rows(scores + i * kAttentionChunk + seen.begin, values.data + seen.begin * values.stride,
+                            values.stride, seen.size(), sums + i * head_dim, head_dim);
   }
 }
 
@@ -155,10 +158,11 @@ void FastKernels::attend_block(const AttentionCall& call, const BlockTask& task)
                        .panel = scratch[5]};
   block.begin();
   const auto rows = positions.subspan(static_cast<size_t>(task.first_row), static_cast<size_t>(task.n_rows));
-  const int64_t n_seen = *std::max_element(rows.begin(), rows.end()) + 1;
-  for (int64_t first_key = 0; first_key < n_seen; first_key += kAttentionChunk) {
-    const KeyValueSpan& span = task.group->spans[static_cast<size_t>(first_key / kAttentionChunk)];
-    block.add_chunk(span, first_key, std::min(span.keys.shape[0], n_seen - first_key));
+  const KeyRange seen = seen_keys(call.shape, rows);
+  for (int64_t chunk = seen.begin / kAttentionChunk; chunk * kAttentionChunk < seen.end; ++chunk) {
+    const KeyValueSpan& span = task.group->spans[static_cast<size_t>(chunk)];
+    const int64_t first_key = chunk * kAttentionChunk;
+    block.add_chunk(span, first_key, std::min(span.keys.shape[0], seen.end - first_key));
   }
   block.finish();
 }

@@ -11,6 +11,26 @@
 
 namespace orrery {
 
+// Some neighbouring keys of those at hand: [begin, end).
+struct KeyRange {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+
+// Which of the keys [first_key, first_key + n_keys) a row of the group sees, counted from first_key.
+inline KeyRange visible_of(const AttentionShape& shape, const AttentionGroup& group, int64_t row, int64_t first_key,
+                           int64_t n_keys) {
+  const int position = group.positions[static_cast<size_t>(row)];
+  const int64_t end = std::clamp<int64_t>(position + 1 - first_key, 0, n_keys);
+  return {std::clamp<int64_t>(shape.first_key(position) - first_key, 0, end), end};
+}
+
+// The keys that some of these rows see.
+inline KeyRange seen_keys(const AttentionShape& shape, std::span<const int> positions) {
+  const auto [first, last] = std::minmax_element(positions.begin(), positions.end());
+  return {shape.first_key(*first), int64_t{*last} + 1};
+}
+
 struct FastKernels::AttentionCall {
   const AttentionShape& shape;
   Rows q;
@@ -33,10 +53,8 @@ struct FastKernels::AttentionCall {
     const int64_t head = kv_head * heads_per_kv() + query % heads_per_kv();
     return rows[group.first_row + row_of(group, query)] + head * head_dim();
   }
-  // Of the keys [first_key, first_key + n_keys), how many it may see.
-  int64_t count_visible(const AttentionGroup& group, int64_t query, int64_t first_key, int64_t n_keys) const {
-    const int64_t position = group.positions[static_cast<size_t>(row_of(group, query))];
-    return std::clamp<int64_t>(position + 1 - first_key, 0, n_keys);
+  KeyRange visible(const AttentionGroup& group, int64_t query, int64_t first_key, int64_t n_keys) const {
+    return visible_of(shape, group, row_of(group, query), first_key, n_keys);
   }
 };
 

@@ -42,8 +42,10 @@ void combine(float* partials, int64_t distance, int64_t n_chunks, int64_t head_d
   for (int64_t i = 0; i < head_dim; ++i) mix[i] /= total;
 }
 
-int64_t count_chunks(const AttentionGroup& group) {
-  return *std::max_element(group.positions.begin(), group.positions.end()) / kAttentionChunk + 1;
+// The chunks that a group's rows see.
+KeyRange chunks_of(const AttentionShape& shape, const AttentionGroup& group) {
+  const KeyRange keys = seen_keys(shape, group.positions);
+  return {keys.begin / kAttentionChunk, (keys.end - 1) / kAttentionChunk + 1};
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ void FastKernels::attend_by_chunks(const AttentionCall& call, Groups groups) {
   std::vector<ChunkTask> tasks;
   int64_t n_floats = 0, n_elements = 0;
   for (const AttentionGroup* group : groups) {
-    for (int64_t chunk = 0; chunk < count_chunks(*group); ++chunk) {
+    const KeyRange chunks = chunks_of(call.shape, *group);
+    for (int64_t chunk = chunks.begin; chunk < chunks.end; ++chunk) {
       tasks.push_back({group, chunk, nullptr});
       n_floats += call.count_queries(*group) * partial_size;
       n_elements += 2 * group->spans[static_cast<size_t>(chunk)].keys.shape[0] * call.shape.n_kv_heads * head_dim;
@@ -80,10 +83,11 @@ void FastKernels::attend_by_chunks(const AttentionCall& call, Groups groups) {
   });
 
   for (const ChunkTask& task : tasks) {
-    if (task.chunk > 0) continue;  // a group's first task stands for it: its partials are followed by the others'
+    const KeyRange chunks = chunks_of(call.shape, *task.group);
+    if (task.chunk > chunks.begin) continue;  // a group's first task stands for it: the others' partials follow its own
     const int64_t n_queries = call.count_queries(*task.group);
     for (int64_t query = 0; query < n_queries; ++query) {
-      combine(task.partials + query * partial_size, n_queries * partial_size, count_chunks(*task.group), head_dim,
+      combine(task.partials + query * partial_size, n_queries * partial_size, chunks.size(), head_dim,
               call.at(call.mix, *task.group, query));
     }
   }
@@ -110,20 +114,22 @@ void FastKernels::attend_to_chunk(const AttentionCall& call, const ChunkTask& ta
     return Partial(task.partials + query * Partial::size(head_dim), head_dim);
   };
   for (int64_t query = 0; query < n_queries; ++query) {
-    const int64_t n_visible = call.count_visible(group, query, first_key, n_keys);
-    float* scores = all_scores + query * kAttentionChunk;
+    const KeyRange seen = call.visible(group, query, first_key, n_keys);
+    float* scores = all_scores + query * kAttentionChunk + seen.begin;
     const Partial partial = partial_of(query);
-    partial.largest_score = loops_.maximum(scores, n_visible);
-    partial.total = loops_.exponentials(scores, shift_for(partial.largest_score), n_visible, scores);
+    partial.largest_score = loops_.maximum(scores, seen.size());
+    partial.total = loops_.exponentials(scores, shift_for(partial.largest_score), seen.size(), scores);
     std::fill_n(partial.sums, head_dim, 0.0f);
   }
   for (int64_t first = 0; first < n_keys; first += strip_lines) {
     const int64_t count = std::min(strip_lines, n_keys - first);
     widen(loops_, rows_of(values, first, count, 0, kv_dim), strip);
     for (int64_t query = 0; query < n_queries; ++query) {
-      loops_.add_weighted_rows(all_scores + query * kAttentionChunk + first, strip + query / n_per_head * head_dim,
-                               kv_dim, call.count_visible(group, query, first_key + first, count),
-                               partial_of(query).sums, head_dim);
+      const KeyRange seen = call.visible(group, query, first_key + first, count);
+      const float* head_values = strip + query / n_per_head * head_dim;
+      loops_.add_weighted_rows(all_scores + query * kAttentionChunk + first + seen.begin,
+                               head_values + seen.begin * kv_dim, kv_dim, seen.size(), partial_of(query).sums,
+                               head_dim);
     }
   }
 }

@@ -33,11 +33,6 @@ void for_each_span(const AttentionGroup& group, const Body& body) {
   }
 }
 
-int64_t count_visible_of(const AttentionGroup& group, int64_t row, int64_t first_key, int64_t n_keys) {
-  const int64_t position = group.positions[static_cast<size_t>(row)];
-  return std::clamp<int64_t>(position + 1 - first_key, 0, n_keys);
-}
-
 }  // namespace
 
 void FastKernels::attention_scores(const AttentionShape& shape, const AttentionGroup& group, const Tensor& q,
@@ -59,9 +54,10 @@ void FastKernels::attention_scores(const AttentionShape& shape, const AttentionG
       float* target = out[piece.head * n_rows + piece.first_row] + first_key;
       dots(loops_, keys, {scratch[0], head_dim}, n_piece_rows, target, out.stride);
       for (int64_t i = 0; i < n_piece_rows; ++i) {
-        const int64_t n_visible = count_visible_of(group, piece.first_row + i, first_key, n_keys);
+        const KeyRange seen = visible_of(shape, group, piece.first_row + i, first_key, n_keys);
         float* row = target + i * out.stride;
-        std::fill(row + n_visible, row + n_keys, -std::numeric_limits<float>::infinity());
+        std::fill(row, row + seen.begin, -std::numeric_limits<float>::infinity());
+        std::fill(row + seen.end, row + n_keys, -std::numeric_limits<float>::infinity());
       }
     });
   });
@@ -92,8 +88,10 @@ void FastKernels::attention_mix(const AttentionShape& shape, const AttentionGrou
       const StoredRows head = head_of(span.values, piece.head / heads_per_kv, head_dim, 0, n_keys);
       const FloatRows values = as_floats(loops_, head, scratch[0]);
       for (int64_t row = piece.first_row; row < piece.end_row; ++row) {
-        loops_.add_weighted_rows(in[piece.head * n_rows + row] + first_key, values.data, values.stride,
-                                 count_visible_of(group, row, first_key, n_keys), target(row), head_dim);
+        const KeyRange seen = visible_of(shape, group, row, first_key, n_keys);
+        loops_.add_weighted_rows(in[piece.head * n_rows + row] + first_key + seen.begin,
+                                 values.data + seen.begin * values.stride, values.stride, seen.size(), target(row),
+                                 head_dim);
       }
     });
   });

@@ -43,12 +43,13 @@ struct FastBackward::Block {
   const AttentionCall& call;
   const Head& head;
   int64_t first_query, n_queries;
-  int64_t n_keys;  // that the last of these queries sees; score lines are as long
-  float* q;        // [n_queries, head_dim], times the scale
-  float* dmix;     // [n_queries, head_dim]
-  float* dq;       // [n_queries, head_dim]
-  float* p;        // [n_queries, n_keys]: scores, then their softmax
-  float* dp;       // [n_queries, n_keys]: gradients of p, then of the scores
+  int64_t n_keys;      // up to the last that these queries see; score lines are as long
+  int64_t first_seen;  // key: what stands before its chunk in the lines was not computed
+  float* q;            // [n_queries, head_dim], times the scale
+  float* dmix;         // [n_queries, head_dim]
+  float* dq;           // [n_queries, head_dim]
+  float* p;            // [n_queries, n_keys]: scores, then their softmax
+  float* dp;           // [n_queries, n_keys]: gradients of p, then of the scores
 
   void go_back() const {
     gather();
@@ -76,15 +77,15 @@ struct FastBackward::Block {
   int64_t column_of(int64_t i) const {
     return (head.kv_head * call.heads_per_kv() + (first_query + i) % call.heads_per_kv()) * call.head_dim();
   }
-  int64_t count_visible(int64_t i) const {
-    return head.group.positions[static_cast<size_t>((first_query + i) / call.heads_per_kv())] + 1;
+  int position_of(int64_t i) const {
+    return head.group.positions[static_cast<size_t>((first_query + i) / call.heads_per_kv())];
   }
   float* begin_of(const Tensor& lines) const { return values<float>(lines) + head.kv_head * call.head_dim(); }
   FloatRows part_of(const Tensor& lines) const { return {begin_of(lines), lines.stride[0]}; }
 
   template <class Body>
   void for_each_chunk(const Body& body) const {
-    for (int64_t first = 0; first < n_keys; first += kAttentionChunk) {
+    for (int64_t first = first_seen / kAttentionChunk * kAttentionChunk; first < n_keys; first += kAttentionChunk) {
       const auto chunk = static_cast<size_t>(first / kAttentionChunk);
       body(head.group.spans[chunk], head.dgroup.spans[chunk], first,
            std::min<int64_t>(kAttentionChunk, n_keys - first));
@@ -106,14 +107,17 @@ struct FastBackward::Block {
     const Loops& loops = kernels.loops_;
     for (int64_t i = 0; i < n_queries; ++i) {
       float *weights = p + i * n_keys, *slopes = dp + i * n_keys;
-      const int64_t n_visible = count_visible(i);
-      const float total = loops.exponentials(weights, loops.maximum(weights, n_visible), n_visible, weights);
-      loops.scale(weights, 1 / total, n_visible, weights);
+      const int64_t first = call.shape.first_key(position_of(i)), end = position_of(i) + 1, n = end - first;
+      float *seen = weights + first, *seen_slopes = slopes + first;
+      const float total = loops.exponentials(seen, loops.maximum(seen, n), n, seen);
+      loops.scale(seen, 1 / total, n, seen);
       const float mean =
           kernels.back_.dot(call.mix[row_of(i)] + column_of(i), dmix + i * call.head_dim(), call.head_dim());
-      kernels.back_.softmax(weights, mean, n_visible, slopes);
-      std::fill(weights + n_visible, weights + n_keys, 0.0f);
-      std::fill(slopes + n_visible, slopes + n_keys, 0.0f);
+      kernels.back_.softmax(seen, mean, n, seen_slopes);
+      for (float* line : {weights, slopes}) {
+        std::fill(line, line + first, 0.0f);
+        std::fill(line + end, line + n_keys, 0.0f);
+      }
     }
   }
 
@@ -145,10 +149,21 @@ void FastBackward::attend_head(const AttentionCall& call, const Head& head) {
   const int64_t block_rows = std::max<int64_t>(1, kBlockQueries / call.heads_per_kv());
   for (int64_t row = 0; row < n_rows; row += block_rows) {
     const int64_t count = std::min(block_rows, n_rows - row), n = count * call.heads_per_kv();
-    const int64_t n_keys = *std::max_element(positions.begin() + row, positions.begin() + row + count) + 1;
+    const auto [first, last] = std::minmax_element(positions.begin() + row, positions.begin() + row + count);
+    const int64_t n_keys = *last + 1;
     const auto scratch = scratch_.borrow({n * head_dim, n * head_dim, n * head_dim, n * n_keys, n * n_keys});
-    Block{*this,      call,       head,      row * call.heads_per_kv(), n, n_keys, scratch[0], scratch[1],
-          scratch[2], scratch[3], scratch[4]}
+    Block{*this,
+          call,
+          head,
+          row * call.heads_per_kv(),
+          n,
+          n_keys,
+          call.shape.first_key(*first),
+          scratch[0],
+          scratch[1],
+          scratch[2],
+          scratch[3],
+          scratch[4]}
         .go_back();
   }
 }

@@ -46,6 +46,13 @@ void FastKernels::add(const Tensor& a, const Tensor& b, Tensor& y) {
   for_each_row(threads_, out, [&](int64_t row) { loops_.add(left[row], right[row], out.width, out[row]); });
 }
 
+void FastKernels::scale(const Tensor& x, double factor, Tensor& y) {
+  check_scale(activation_type(), x, y);
+  const Rows in(x), out(y);
+  for_each_row(threads_, out,
+               [&](int64_t row) { loops_.scale(in[row], static_cast<float>(factor), out.width, out[row]); });
+}
+
 void FastKernels::rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) {
   check_rms_norm(activation_type(), x, gain, y);
   const Rows in(x), out(y);

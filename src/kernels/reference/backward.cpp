@@ -236,17 +236,18 @@ void ReferenceBackward<T>::attention(const AttentionShape& shape, std::span<cons
     const auto go_back = [&](const AttentionGroup& group, const AttentionGroup& dgroup, size_t r, int64_t head) {
       const int64_t place = head * head_dim, line = group.first_row + static_cast<int64_t>(r);
       const T *query = row<T>(q, line) + place, *slope = row<T>(dmix, line) + place;
-      std::vector<T> p(static_cast<size_t>(group.positions[r] + 1)), dp(p.size());
-      for (size_t j = 0; j < p.size(); ++j) p[j] = dot(query, key(group, j), head_dim) * scale;
+      const auto first = static_cast<size_t>(shape.first_key(group.positions[r]));
+      std::vector<T> p(static_cast<size_t>(group.positions[r] + 1) - first), dp(p.size());
+      for (size_t j = 0; j < p.size(); ++j) p[j] = dot(query, key(group, first + j), head_dim) * scale;
       softmax_in_place(p);
-      for (size_t j = 0; j < p.size(); ++j) dp[j] = dot(slope, value(group, j), head_dim);
+      for (size_t j = 0; j < p.size(); ++j) dp[j] = dot(slope, value(group, first + j), head_dim);
       const T mean_dp = dot(p.data(), dp.data(), static_cast<int64_t>(p.size()));
       for (size_t j = 0; j < p.size(); ++j) {
         const T ds = p[j] * (dp[j] - mean_dp) * scale;
         for (int64_t i = 0; i < head_dim; ++i) {
-          value(dgroup, j)[i] += p[j] * slope[i];
-          row<T>(dq, line)[place + i] += ds * key(group, j)[i];
-          key(dgroup, j)[i] += ds * query[i];
+          value(dgroup, first + j)[i] += p[j] * slope[i];
+          row<T>(dq, line)[place + i] += ds * key(group, first + j)[i];
+          key(dgroup, first + j)[i] += ds * query[i];
         }
       }
     };

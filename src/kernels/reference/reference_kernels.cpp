@@ -60,6 +60,14 @@ void ReferenceKernels<T>::add(const Tensor& a, const Tensor& b, Tensor& y) {
 }
 
 template <class T>
+void ReferenceKernels<T>::scale(const Tensor& x, double factor, Tensor& y) {
+  check_scale(activation_type(), x, y);
+  for (int64_t n = 0; n < x.shape[0]; ++n) {
+    for (int64_t i = 0; i < x.shape[1]; ++i) row<T>(y, n)[i] = row<T>(x, n)[i] * static_cast<T>(factor);
+  }
+}
+
+template <class T>
 void ReferenceKernels<T>::rms_norm(const Tensor& x, const Tensor& gain, double epsilon, Tensor& y) {
   check_rms_norm(activation_type(), x, gain, y);
   const int64_t d = gain.shape[0], n_rows = n_elements(x) / d;
@@ -176,7 +184,8 @@ void ReferenceKernels<T>::attention_scores(const AttentionShape& shape, const At
       read_part(keys, j % kAttentionChunk, head / heads_per_kv * head_dim, key);
       for (int64_t r = 0; r < n_rows; ++r) {
         const T* query = row<T>(q, group.first_row + r) + head * head_dim;
-        const bool visible = j <= group.positions[size_t(r)];
+        const int position = group.positions[size_t(r)];
+        const bool visible = j >= shape.first_key(position) && j <= position;
         values<T>(scores)[(head * n_rows + r) * n_keys + j] =
             visible ? dot(query, key.data(), head_dim) * static_cast<T>(shape.scale)
                     : -std::numeric_limits<T>::infinity();
@@ -214,7 +223,7 @@ void ReferenceKernels<T>::attention_mix(const AttentionShape& shape, const Atten
       read_part(all, j % kAttentionChunk, head / heads_per_kv * head_dim, value);
       for (int64_t r = 0; r < n_rows; ++r) {
         // A key that may not be seen has no part in the sum, not even as 0 * NaN.
-        if (j > group.positions[size_t(r)]) continue;
+        if (j < shape.first_key(group.positions[size_t(r)]) || j > group.positions[size_t(r)]) continue;
         const T weight = values<T>(weights)[(head * n_rows + r) * n_keys + j];
         for (int64_t i = 0; i < head_dim; ++i) out(r)[i] += weight * value[size_t(i)];
       }
