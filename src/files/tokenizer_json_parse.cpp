@@ -85,6 +85,7 @@ class TokenizerJson::Reader : public JsonValues::Collector {
 TokenizerJson::TokenizerJson(const std::string& path) : JsonValues(path, NotYet{}) {
   const MappedFile file(path);
   Reader reader(*this);
+  expect(file.bytes().size());
   read_json(path, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, kMaxValues, reader);
 }
 
