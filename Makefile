@@ -28,6 +28,7 @@ endif
 ## CXX=clang++           another compiler
 ## WERROR=1              warnings are errors
 ## V=1                   show every command
+## TIME=SECONDS          with fuzz: for each target, 120 by default
 ## T=PATTERN             with test: only test cases whose name contains PATTERN
 ## MODEL=FILE            with demo: the model to run
 ## PREFIX=DIR            with install: where to, /usr/local by default; DESTDIR goes in front of it
@@ -36,7 +37,8 @@ OPENBLAS ?= 1
 OPENMP   ?= 1
 PREFIX   ?= /usr/local
 
-ifeq ($(filter $(BUILD),release debug asan),)
+# BUILD=fuzz is for make fuzz, which calls make again with it.
+ifeq ($(filter $(BUILD),release debug asan fuzz),)
   $(error BUILD=$(BUILD) is unknown: say release, debug or asan)
 endif
 # CXX is yours if you set it, else g++, else clang++.
@@ -51,7 +53,7 @@ Q := $(if $(filter 1,$(V)),,@)
 
 # Every kind of build has a folder of its own, so their objects never mix.
 WITHOUT := $(if $(filter 0,$(OPENMP)),-noomp)$(if $(filter 0,$(OPENBLAS)),-noblas)
-OUT     := build/$(BUILD)$(WITHOUT)
+OUT     := build/$(BUILD)$(if $(filter fuzz,$(BUILD)),,$(WITHOUT))
 LIBRARY := $(OUT)/liborrery.a
 PROGRAM := $(OUT)/orrery
 TESTS   := $(OUT)/orrery_tests
@@ -60,8 +62,8 @@ CHECKS  := $(OUT)/orrery_data_checks
 # ---- What this machine has --------------------------------------------------------------------------------------
 
 # scripts/detect.sh asks the compiler once and keeps the answers in a file of variables that is read here.
-CONFIG    := build/config$(WITHOUT).mk
-NO_BUILD  := help check check-get-model format clean uninstall
+CONFIG    := build/config$(WITHOUT)$(if $(filter fuzz,$(BUILD)),-fuzz).mk
+NO_BUILD  := help check check-get-model format clean uninstall fuzz
 BUILDING  := $(filter-out $(NO_BUILD),$(MAKECMDGOALS))
 ifneq ($(BUILDING),)
   ifneq ($(filter reconfigure,$(MAKECMDGOALS)),)
@@ -82,6 +84,10 @@ files = $(shell find $(1) -name '$(2)' ! -name '.*' 2>/dev/null | LC_ALL=C sort)
 
 MAIN    := src/cli/main.cpp
 SOURCES := $(filter-out $(MAIN),$(call files,src,*.cpp))
+# What the fuzz targets try out and what that needs.
+ifeq ($(BUILD),fuzz)
+  SOURCES := $(filter src/base/% src/tensor/% src/text/% src/config/% src/files/% src/learn/story_grammar%,$(SOURCES))
+endif
 
 # The inner loops in kernels/fast/isa are compiled once per instruction set, into namespaces of different names.
 # *_avx2.cpp is written in AVX2 intrinsics and exists for that one only.
@@ -95,6 +101,8 @@ OBJECTS     := $(patsubst src/%.cpp,$(OUT)/obj/%.o,$(filter-out $(ISA_SOURCES),$
 
 TEST_COMMON  := tests/main.cpp $(call files,tests/support,*.cpp)
 TEST_OBJECTS := $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests,*_test.cpp))
+# A target for each *_fuzz.cpp.
+FUZZERS      := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/%,$(call files,tests/fuzz,*_fuzz.cpp))
 CHECK_OBJECTS:= $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests/data,*_check.cpp))
 
 # Every lesson is a program: lessons/05-attention/main.cpp becomes build/release/lessons/05-attention.
@@ -142,6 +150,14 @@ ifeq ($(BUILD),asan)
   OPTIMIZE         := -O1 -g
   OPTIMIZE_KERNELS := $(OPTIMIZE)
   OPTIMIZE_TESTS   := -O0 -g
+  DEFINES          += -D_GLIBCXX_ASSERTIONS
+endif
+# fuzzer-no-link counts which branches are reached; libFuzzer itself comes in when a target is linked.
+ifeq ($(BUILD),fuzz)
+  SANITIZE         := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all -fno-omit-frame-pointer
+  OPTIMIZE         := -O1 -g1
+  OPTIMIZE_KERNELS := $(OPTIMIZE)
+  OPTIMIZE_TESTS   := $(OPTIMIZE)
   DEFINES          += -D_GLIBCXX_ASSERTIONS
 endif
 
@@ -258,18 +274,27 @@ $(LESSON_PROGRAMS): %: %.o $(LIBRARY)
 	@echo "link    $@"
 	$(Q)$(CXX) $^ -o $@ $(LINK) $(OPENBLAS_LIBS)
 
+$(FUZZERS): $(OUT)/%: $(OUT)/tests/fuzz/%_fuzz.o $(LIBRARY)
+	@echo "link    $@"
+	$(Q)$(CXX) $^ -o $@ -fsanitize=fuzzer $(LINK)
+
+$(OUT)/seeds: $(OUT)/tests/fuzz/seeds.o $(LIBRARY)
+	@echo "link    $@"
+	$(Q)$(CXX) $^ -o $@ $(LINK)
+
 # Objects stay even if they are only a step on the way to something.
 .SECONDARY:
 
 # The header dependencies that -MMD wrote. There are none before the first build; that is fine.
 -include $(wildcard $(patsubst %.o,%.d,$(OBJECTS) $(MAIN_OBJECT) $(TEST_OBJECTS) $(CHECK_OBJECTS)) \
          $(LESSON_PROGRAMS:%=%.d))
+-include $(wildcard $(OUT)/tests/fuzz/*.d)
 
 # ---- Targets for people -----------------------------------------------------------------------------------------
 
 # .PHONY: names of things to do, not of files.
 .PHONY: help all demo storyteller test check check-data check-get-model check-lessons lessons lesson-programs figures \
-        install uninstall format clean reconfigure
+        fuzz fuzz-targets install uninstall format clean reconfigure
 
 # The lines with two #, here and above, are the help.
 help: ## this list
@@ -339,6 +364,13 @@ check-data: $(CHECKS) $(PROGRAM) ## compare with real public files: DATA=DIR
 
 check-get-model: ## scripts/get-model.sh against a web server on localhost
 	@sh scripts/check/get-model.sh
+
+TIME ?= 120
+fuzz: ## throw made-up bytes at every reader, TIME=SECONDS each (needs clang); T=PATTERN: only such targets
+	@command -v clang++ >/dev/null || { echo "clang is missing. Run: sh scripts/setup.sh --developer" >&2; exit 1; }
+	@$(MAKE) --no-print-directory BUILD=fuzz CXX=clang++ OPENBLAS=0 OPENMP=0 fuzz-targets
+	@sh scripts/fuzz.sh build/fuzz $(TIME) "$(T)"
+fuzz-targets: $(FUZZERS) $(OUT)/seeds
 
 install: $(PROGRAM) ## copy the program and the models below PREFIX
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/orrery/models'

@@ -7,12 +7,24 @@
 namespace orrery {
 namespace {
 
+// What a file says may be as long as the file: a line has room for its beginning. Paths are up to 4,096 bytes long.
+constexpr size_t kLongestPlace = 5000;
+constexpr size_t kLongestFound = 500;
+
+std::string cut(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  text = text.substr(0, most);
+  text.remove_suffix(utf8_incomplete_tail(text));
+  return std::string(text) + "...";
+}
+
 std::string join(const ErrorParts& parts) {
   std::string line;
-  if (!parts.where.empty()) line += parts.where + ": ";
-  line += parts.what;
-  if (!parts.expected.empty()) line += "; expected " + parts.expected;
-  if (!parts.found.empty()) line += (parts.expected.empty() ? "; found " : ", found ") + parts.found;
+  if (!parts.where.empty()) line += cut(parts.where, kLongestPlace) + ": ";
+  line += cut(parts.what, kLongestPlace);
+  if (!parts.expected.empty()) line += "; expected " + cut(parts.expected, kLongestPlace);
+  if (!parts.found.empty())
+    line += (parts.expected.empty() ? "; found " : ", found ") + cut(parts.found, kLongestFound);
   if (!parts.hint.empty()) line += ". Hint: " + parts.hint;
   return printable(line);
 }

@@ -1,5 +1,6 @@
 #include "base/mapped_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -11,8 +12,22 @@
 
 #include "base/error.h"
 
+// g++ and clang++ each say it in their own way.
+#if defined(__SANITIZE_ADDRESS__)
+#define ORRERY_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ORRERY_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef ORRERY_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace orrery {
 namespace {
+
+constexpr size_t kMostFromDevice = 1 << 20;  // a terminal is one, and nobody types more
 
 class FileDescriptor {
  public:
@@ -28,6 +43,21 @@ class FileDescriptor {
  private:
   int fd_;
 };
+
+// A map ends with a whole page. In a build with the address sanitizer, reading what lies between the end of the file
+// and the end of its last page is an error, as it is behind the end of an array.
+void forbid_padding([[maybe_unused]] std::span<const std::byte> bytes, [[maybe_unused]] bool forbid) {
+#ifdef ORRERY_ADDRESS_SANITIZER
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const std::byte* end = bytes.data() + bytes.size();
+  const size_t padding = (page - bytes.size() % page) % page;
+  if (forbid) {
+    __asan_poison_memory_region(end, padding);
+  } else {
+    __asan_unpoison_memory_region(end, padding);
+  }
+#endif
+}
 
 }  // namespace
 
@@ -49,9 +79,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     throw Error({.what = std::string("cannot map the file: ") + std::strerror(errno), .where = path});
   }
   bytes_ = {static_cast<const std::byte*>(address), size};
+  forbid_padding(bytes_, true);
 }
 
-MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
+MappedFile::~MappedFile() {
+  forbid_padding(bytes_, false);
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
 
 std::string read_file(const std::string& path, size_t limit) {
   // Standard input is read as it is: it may be a socket, which cannot be opened as /dev/stdin.
@@ -59,6 +93,9 @@ std::string read_file(const std::string& path, size_t limit) {
   if (path != "-") file.emplace(path);
   const int fd = file ? file->get() : STDIN_FILENO;
   const std::string where = file ? path : "standard input";
+  struct stat status = {};
+  // /dev/zero would go on until the limit of a large text is reached.
+  if (fstat(fd, &status) == 0 && S_ISCHR(status.st_mode)) limit = std::min(limit, kMostFromDevice);
   std::string text;
   char buffer[65536];
   while (true) {

@@ -25,7 +25,8 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// The whole of a small file, or of standard input where `path` is "-". Throws Error, also above `limit` bytes.
+// The whole of a small file, or of standard input where `path` is "-". Throws Error, also above `limit` bytes, and
+// above 1 MiB from a device, which may never end.
 std::string read_file(const std::string& path, size_t limit);
 
 }  // namespace orrery

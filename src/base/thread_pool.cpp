@@ -1,8 +1,11 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 
 #include "base/clock.h"
+#include "base/error.h"
 
 namespace orrery {
 namespace {
@@ -19,10 +22,20 @@ void pause() {
 }  // namespace
 
 ThreadPool::ThreadPool(int n_workers) {
-  for (int i = 0; i < n_workers; ++i) workers_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < n_workers; ++i) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    close();  // a thread that nobody joins would end the program
+    throw Error({.what = std::string("cannot start another thread: ") + error.code().message(),
+                 .expected = std::to_string(n_workers + 1) + " threads",
+                 .found = std::to_string(workers_.size() + 1),
+                 .hint = "ask for fewer with --threads; each takes some MB of address space for its stack"});
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { close(); }
+
+void ThreadPool::close() {
   is_closing_ = true;
   ++n_jobs_;
   n_jobs_.notify_all();

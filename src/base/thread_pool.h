@@ -17,7 +17,8 @@ namespace orrery {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int n_workers);  // besides the thread that calls run()
+  // Besides the thread that calls run(). Throws Error where the system has no room for so many.
+  explicit ThreadPool(int n_workers);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -32,6 +33,7 @@ class ThreadPool {
   void run(const Job& job);
 
  private:
+  void close();        // wakes all workers and waits for their end
   void work();         // what a worker does all its life
   bool take_pieces();  // false: there is none left
   void call_piece(int64_t piece);

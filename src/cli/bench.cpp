@@ -31,7 +31,7 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const BenchOptions& options) {
 void save(const Checkpoint& checkpoint, const std::string& path) {
   if (path.empty()) return;
   write_gguf(path, checkpoint);
-  std::fprintf(stderr, "wrote %s\n", path.c_str());
+  std::fprintf(stderr, "wrote %s\n", printable(path).c_str());
 }
 
 std::vector<BenchCase> cases(const BenchOptions& options) {

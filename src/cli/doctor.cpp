@@ -1,4 +1,7 @@
 // orrery doctor: this build, this machine, and a model file, in the words that a bug report needs.
+#include <algorithm>
+#include <filesystem>
+
 #include "base/build_info.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -40,6 +43,24 @@ std::string token(const Vocabulary& vocabulary, TokenId id) {
   return std::to_string(id) + " '" + printable(vocabulary.pieces[static_cast<size_t>(id)]) + "'";
 }
 
+// Of a folder, of each file that a model is read from.
+std::string checksums(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return line("SHA-256", sha256_of_file(path));
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+    const std::string extension = entry.path().extension();
+    const bool is_read = extension == ".json" || extension == ".safetensors";
+    if (is_read && entry.is_regular_file(ignored) && entry.file_size(ignored) > 0) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::string text;
+  for (const auto& file : files) {
+    text += line("SHA-256", sha256_of_file(file) + "  " + printable(file.filename().string()));
+  }
+  return text;
+}
+
 std::string model_text(const ModelOptions& options) {
   const auto checkpoint =
       open_checkpoint(options, {.tokenizer_path = options.tokenizer, .needs_tokenizer = false, .needs_weights = false});
@@ -47,7 +68,7 @@ std::string model_text(const ModelOptions& options) {
   std::string text = line("model", printable(checkpoint->path));
   text += line("format", checkpoint->format + ", " + with_separators(static_cast<int64_t>(checkpoint->file_bytes)) +
                              " bytes, family " + printable(checkpoint->config.family));
-  text += line("SHA-256", sha256_of_file(checkpoint->path));
+  text += checksums(checkpoint->path);
   if (!checkpoint->obstacle.empty()) text += line("cannot run", printable(checkpoint->obstacle));
   text += line("tokenizer", vocabulary.empty() ? "none"
                                                : printable(vocabulary.model) + ", " +

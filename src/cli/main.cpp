@@ -1,5 +1,6 @@
 // The program. Everything that goes wrong ends here, in one line on standard error.
 #include <cstdio>
+#include <exception>
 #include <new>
 
 #include "base/error.h"
@@ -12,6 +13,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "orrery: %s\n", error.what());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "orrery: out of memory. Hint: 'orrery show' prints what a model needs\n");
+  } catch (const std::exception& error) {
+    // The machine refused something that nobody thought of.
+    std::fprintf(stderr, "orrery: %s\n", orrery::printable(error.what()).c_str());
   }
   return orrery::cli::kInputAtFault;
 }

@@ -228,9 +228,9 @@ int train(const TrainOptions& options) {
     return kInterrupted;
   }
   print(terminal_text(run.figure()) + "\n");
-  print(files.model + ": " +
+  print(printable(files.model) + ": " +
         (has_validation ? "validation loss " + fixed(result.validation_loss, 4) + " nats per token, " : "") +
-        "after step " + std::to_string(result.best_step) + "; history in " + files.log + "\n");
+        "after step " + std::to_string(result.best_step) + "; history in " + printable(files.log) + "\n");
   print_samples(training);
   return kDone;
 }

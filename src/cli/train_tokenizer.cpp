@@ -24,8 +24,8 @@ int train_tokenizer(const TrainTokenizerOptions& options) {
   const auto tokenizer = make_tokenizer(vocabulary, options.output);
   size_t tokens = 0;
   for (const std::string_view document : corpus.training) tokens += tokenizer->encode(document, {.bos = false}).size();
-  print(options.output + ": " + with_separators(static_cast<int64_t>(vocabulary.pieces.size())) + " pieces, " +
-        with_separators(static_cast<int64_t>(vocabulary.merges.size())) + " merges; the text is " +
+  print(printable(options.output) + ": " + with_separators(static_cast<int64_t>(vocabulary.pieces.size())) +
+        " pieces, " + with_separators(static_cast<int64_t>(vocabulary.merges.size())) + " merges; the text is " +
         with_separators(static_cast<int64_t>(tokens)) + " tokens of " +
         fixed(static_cast<double>(corpus.bytes()) / static_cast<double>(tokens), 2) + " bytes\n");
   return kDone;

@@ -78,7 +78,7 @@ Checkpoint load_checkpoint(const std::string& path, const LoadOptions& options) 
   if (std::filesystem::is_directory(path, ignored)) return folder_checkpoint(path, options);
   auto file = std::make_shared<const MappedFile>(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
-  if (text.starts_with("GGUF")) return gguf_checkpoint(std::move(file), options);
+  if (is_gguf(*file)) return gguf_checkpoint(std::move(file), options);
   if (is_llama2c(*file)) return llama2c_checkpoint(std::move(file), options);
   fail_unknown_format(*file, text);
 }

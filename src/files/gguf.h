@@ -98,7 +98,17 @@ struct GgufFile {
   const FileTensor* find_tensor(std::string_view name) const;
 };
 
-GgufFile parse_gguf(const MappedFile& file);
+bool is_gguf(const MappedFile& file);         // by its first four bytes
+GgufFile parse_gguf(const MappedFile& file);  // that begins like one
+
+struct GgufPart {
+  std::shared_ptr<const MappedFile> file;
+  GgufFile gguf;
+};
+// All parts of the model that `file` is a part of, the first one first: mostly `file` alone. Together their tensors
+// have names of their own. Throws Error for a part that is missing or belongs to something else.
+std::vector<GgufPart> read_gguf_parts(std::shared_ptr<const MappedFile> file);
+
 Vocabulary gguf_vocabulary(const GgufMetadata& metadata);
 Checkpoint gguf_checkpoint(std::shared_ptr<const MappedFile> file, const LoadOptions& options);
 

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kBlockStart = "blk.";
 
-std::string tensor_place(const Checkpoint& checkpoint, const FileTensor& tensor) {
-  return checkpoint.path + ": tensor " + tensor.name + " at byte " + std::to_string(tensor.offset);
+std::string tensor_place(const std::string& path, const FileTensor& tensor) {
+  return path + ": tensor " + tensor.name + " at byte " + std::to_string(tensor.offset);
 }
 
 // "attn_q.weight" of "blk.7.attn_q.weight"; "" unless there is a layer 7.
@@ -33,26 +33,27 @@ std::string part_of_block(const std::string& name, int n_layers) {
 }
 
 // A tensor of a block that the family does not use would change what the model computes: better none than a wrong one.
-void refuse_unused_block_tensors(const Checkpoint& checkpoint, const Family& family) {
+void refuse_unused_block_tensors(const GgufPart& part, const Family& family, const ModelConfig& config) {
   std::unordered_set<std::string> used;
-  for (const NamedShape& weight : block_weight_shapes(checkpoint.config)) used.insert(weight.name);
+  for (const NamedShape& weight : block_weight_shapes(config)) used.insert(weight.name);
   if (family.gguf_fuses_qkv) used.insert({"attn_qkv.weight", "attn_qkv.bias"});
-  for (const FileTensor& tensor : checkpoint.tensors) {
+  for (const FileTensor& tensor : part.gguf.tensors) {
     if (!tensor.name.starts_with(kBlockStart)) continue;
-    if (used.contains(part_of_block(tensor.name, checkpoint.config.n_layers))) continue;
-    throw Error({.what = "the model has a weight that the family " + checkpoint.config.family +
+    if (used.contains(part_of_block(tensor.name, config.n_layers))) continue;
+    throw Error({.what = "the model has a weight that the family " + config.family +
                          " does not use, so it is not the model it says it is",
-                 .where = tensor_place(checkpoint, tensor)});
+                 .where = tensor_place(part.file->path(), tensor)});
   }
 }
 
 // Queries, keys and values that stand one below the other: three views of one tensor.
-void add_fused(const FileTensor& tensor, DType dtype, const std::byte* data, Checkpoint& checkpoint) {
+void add_fused(const FileTensor& tensor, const std::string& path, DType dtype, const std::byte* data,
+               Checkpoint& checkpoint) {
   const ModelConfig& config = checkpoint.config;
   const int64_t rows = config.q_dim() + 2 * int64_t{config.kv_dim()};
   if (tensor.shape.empty() || tensor.shape.front() != rows) {
     throw Error({.what = "the weight has another shape than the model says",
-                 .where = tensor_place(checkpoint, tensor),
+                 .where = tensor_place(path, tensor),
                  .expected = std::to_string(rows) + " rows",
                  .found = std::to_string(tensor.shape.empty() ? 0 : tensor.shape.front())});
   }
@@ -69,19 +70,19 @@ void add_fused(const FileTensor& tensor, DType dtype, const std::byte* data, Che
   }
 }
 
-void add_weights(const MappedFile& file, const Family& family, Checkpoint& checkpoint) {
-  for (const FileTensor& tensor : checkpoint.tensors) {
+void add_weights(const GgufPart& part, const Family& family, Checkpoint& checkpoint) {
+  for (const FileTensor& tensor : part.gguf.tensors) {
     const auto dtype = weight_dtype(tensor.type);
     if (!dtype) {
       throw Error({.what = "weights of the type " + tensor.type + " are not supported",
-                   .where = tensor_place(checkpoint, tensor),
+                   .where = tensor_place(part.file->path(), tensor),
                    .expected = supported_weight_types(),
                    .hint = "fetch the model in one of these types"});
     }
-    const std::byte* data = file.bytes().data() + tensor.offset;
+    const std::byte* data = part.file->bytes().data() + tensor.offset;
     const bool is_fused = family.gguf_fuses_qkv && tensor.name.find(".attn_qkv.") != std::string::npos;
     if (is_fused) {
-      add_fused(tensor, *dtype, data, checkpoint);
+      add_fused(tensor, part.file->path(), *dtype, data, checkpoint);
     } else {
       add_mapped_weight(tensor, *dtype, data, checkpoint);
     }
@@ -120,10 +121,6 @@ void check_vocabulary_size(const Checkpoint& checkpoint) {
 }
 
 void read_config(const GgufFile& file, Checkpoint& checkpoint) {
-  if (file.metadata.find("split.count") != nullptr && file.metadata.count("split.count") > 1) {
-    file.metadata.fail("split.count", {.what = "GGUF files in several parts are not supported",
-                                       .hint = "join the parts into one file"});
-  }
   const std::string architecture(file.metadata.text("general.architecture").value_or(""));
   const Family& family = require_family(architecture, checkpoint.path);
   ModelConfig config = family.from_gguf(file);
@@ -134,37 +131,43 @@ void read_config(const GgufFile& file, Checkpoint& checkpoint) {
   check_vocabulary_size(checkpoint);
 }
 
-void read_model(const GgufFile& gguf, const MappedFile& file, Checkpoint& checkpoint) {
-  read_config(gguf, checkpoint);
-  if (gguf.tensors.empty()) return;
+void read_model(const GgufFile& whole, const std::vector<GgufPart>& parts, Checkpoint& checkpoint) {
+  read_config(whole, checkpoint);
+  if (whole.tensors.empty()) return;
   const Family& family = require_family(checkpoint.config.family, checkpoint.path);
-  refuse_unused_block_tensors(checkpoint, family);
-  add_weights(file, family, checkpoint);
+  for (const GgufPart& part : parts) refuse_unused_block_tensors(part, family, checkpoint.config);
+  for (const GgufPart& part : parts) add_weights(part, family, checkpoint);
   read_rope_factors(checkpoint);
 }
 
 }  // namespace
 
 Checkpoint gguf_checkpoint(std::shared_ptr<const MappedFile> file, const LoadOptions& options) {
-  GgufFile gguf = parse_gguf(*file);
   Checkpoint checkpoint;
   checkpoint.path = file->path();
-  checkpoint.format = "GGUF v" + std::to_string(gguf.version);
-  checkpoint.file_bytes = file->bytes().size();
-  for (const auto& [key, value] : gguf.metadata.entries()) {
+  const std::vector<GgufPart> parts = read_gguf_parts(std::move(file));
+  GgufFile whole = parts.front().gguf;
+  whole.tensors.clear();
+  for (const GgufPart& part : parts) {
+    whole.tensors.insert(whole.tensors.end(), part.gguf.tensors.begin(), part.gguf.tensors.end());
+    checkpoint.file_bytes += part.file->bytes().size();
+    checkpoint.owners.push_back(part.file);
+  }
+  checkpoint.format = "GGUF v" + std::to_string(whole.version);
+  if (parts.size() > 1) checkpoint.format += " in " + std::to_string(parts.size()) + " parts";
+  for (const auto& [key, value] : whole.metadata.entries()) {
     checkpoint.metadata.emplace_back(key, value_text(value));
     checkpoint.encoded_metadata.push_back(value.encoded);
   }
-  checkpoint.tensors = gguf.tensors;
-  checkpoint.owners.push_back(file);
-  checkpoint.vocabulary = gguf_vocabulary(gguf.metadata);
-  checkpoint.chat_template = gguf.metadata.text("tokenizer.chat_template").value_or("");
+  checkpoint.tensors = whole.tensors;
+  checkpoint.vocabulary = gguf_vocabulary(whole.metadata);
+  checkpoint.chat_template = whole.metadata.text("tokenizer.chat_template").value_or("");
 
   // A vocabulary can be used whatever the model is.
   try {
-    read_model(gguf, *file, checkpoint);
+    read_model(whole, parts, checkpoint);
   } catch (const Error& error) {
-    if (options.needs_weights && !gguf.tensors.empty()) throw;
+    if (options.needs_weights && !whole.tensors.empty()) throw;
     checkpoint.obstacle = error.what();
     checkpoint.weights.clear();
     checkpoint.copies.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -84,7 +85,7 @@ class Parser {
 
 void Parser::read_header() {
   reader_.part("header");
-  reader_.take(4);  // "GGUF", by which we came here
+  reader_.take(4);  // "GGUF": is_gguf() has looked
   file_.version = reader_.read<uint32_t>();
   if (const uint32_t swapped = __builtin_bswap32(file_.version); swapped == 2 || swapped == 3) {
     reader_.fail({.what = "big-endian GGUF files are not supported",
@@ -311,6 +312,11 @@ void Parser::check_overlap() const {
 }
 
 }  // namespace
+
+bool is_gguf(const MappedFile& file) {
+  constexpr std::string_view kMagic = "GGUF";
+  return file.bytes().size() >= kMagic.size() && std::memcmp(file.bytes().data(), kMagic.data(), kMagic.size()) == 0;
+}
 
 GgufFile parse_gguf(const MappedFile& file) { return Parser(file).parse(); }
 

@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kDefaultAlignment = 32;
 constexpr uint32_t kQuantizationVersion = 2;  // GGML_QNT_VERSION of ggml.h, since Q8_0 has its present form
 constexpr const char* kFileTypeKey = "general.file_type";
+constexpr const char* kPartKeys = "split.";
 constexpr const char* kQuantizationKey = "general.quantization_version";
 constexpr const char* kAlignmentKey = "general.alignment";
 constexpr const char* kRopeFactorsName = "rope_freqs.weight";
@@ -195,13 +196,15 @@ GgufMetadataWriter new_metadata(const Checkpoint& checkpoint, const std::vector<
 }
 
 // The metadata of the file that the checkpoint came from. What it says about types holds no longer when they change;
-// the alignment is ours to choose.
+// the alignment is ours to choose, and there is one part only.
 GgufMetadataWriter kept_metadata(const Checkpoint& checkpoint, const std::vector<PlannedTensor>& planned,
                                  bool types_change) {
   GgufMetadataWriter metadata;
   for (size_t i = 0; i < checkpoint.metadata.size(); ++i) {
     const std::string& key = checkpoint.metadata[i].first;
-    if (key == kAlignmentKey || (types_change && (key == kFileTypeKey || key == kQuantizationKey))) continue;
+    if (key == kAlignmentKey || key.starts_with(kPartKeys) ||
+        (types_change && (key == kFileTypeKey || key == kQuantizationKey)))
+      continue;
     metadata.add_encoded(key, checkpoint.encoded_metadata[i]);
   }
   if (types_change) {

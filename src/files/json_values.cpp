@@ -10,6 +10,10 @@ namespace orrery {
 namespace {
 
 constexpr size_t kMaxValues = 1'000'000;  // ten times what the largest real files have
+// A value's path repeats the keys of all that it is in: what is nested under a long key would take its length each
+// time. In real files the paths are two or three times as long as the file.
+constexpr size_t kPathBytes = 1 << 20;
+constexpr size_t kPathBytesPerByte = 16;
 
 std::string text_of(const JsonValue& value) {
   char number[32];
@@ -28,6 +32,7 @@ std::string text_of(const JsonValue& value) {
 JsonValues::JsonValues(const std::string& path) : path_(path) {
   const MappedFile file(path);
   Collector collector(*this);
+  expect(file.bytes().size());
   read_json(path, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, kMaxValues, collector);
   if (!is("", JsonValue::object)) fail("", "the file is not a JSON object");
 }
@@ -44,7 +49,11 @@ void JsonValues::Collector::add(const std::string& key, JsonValue value) {
   if (type == JsonValue::list || type == JsonValue::object) levels_.push_back({type == JsonValue::list, last_path_});
 }
 
+void JsonValues::expect(size_t file_bytes) { path_bytes_left_ = kPathBytes + file_bytes * kPathBytesPerByte; }
+
 void JsonValues::put(const std::string& at, JsonValue value) {
+  if (at.size() > path_bytes_left_) fail("", "the keys are too long for what is nested in them");
+  path_bytes_left_ -= at.size();
   if (values_.size() >= kMaxValues) fail("", "the file has too many values");
   if (!index_.emplace(at, values_.size()).second) fail(at, "the key is there twice");
   values_.emplace_back(at, std::move(value));

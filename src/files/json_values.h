@@ -16,7 +16,7 @@ namespace orrery {
 class JsonValues {
  public:
   // Reads a file whose whole is an object. Throws Error for what is not JSON, and where it is nested more than 64 deep,
-  // has more than a million values or a key twice.
+  // has more than a million values, a key twice, or keys so long that their paths would be many times the file.
   explicit JsonValues(const std::string& path);
 
   // The getters give `otherwise` for what is absent or null and throw Error for a value of another type.
@@ -46,6 +46,8 @@ class JsonValues {
  protected:
   struct NotYet {};
   JsonValues(std::string path, NotYet) : path_(std::move(path)) {}
+  // Before the first value of a file of that size.
+  void expect(size_t file_bytes);
 
   // Hears all values, or those below some place of which it is told, and puts them in.
   class Collector : public JsonListener {
@@ -75,6 +77,7 @@ class JsonValues {
   void put(const std::string& at, JsonValue value);
 
   std::string path_;
+  size_t path_bytes_left_ = 0;  // of all paths together
   std::map<std::string, size_t, std::less<>> index_;
   std::vector<std::pair<std::string, JsonValue>> values_;
 };

@@ -4,7 +4,9 @@
 // Version 0 has no magic number: seven int32 (d_model, d_ff, layers, heads, key-value heads, vocabulary, context; a
 // negative vocabulary means that the head has weights of its own), the weights, and two RoPE tables that nobody reads.
 // Version 1 begins with "ak42" as an uint32, its version, the same seven numbers, a byte that says whether the head is
-// the embedding, zeros up to byte 256; then the weights in another order. Version 2 has int8 weights.
+// the embedding, zeros up to byte 256; then the weights in another order, all norms first. Version 2 has an int32 more
+// in its header, the size of a group, and matrices of int8, row after row; behind each matrix stands an F32 scale for
+// each group of so many numbers. They are widened to F32 when they are read.
 #pragma once
 
 #include <memory>

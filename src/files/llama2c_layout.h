@@ -9,14 +9,14 @@
 
 namespace orrery {
 
-constexpr uint32_t kLlama2cMagic = 0x616b3432;         // "ak42"
-constexpr uint64_t kLlama2cHeaderBytes[] = {28, 256};  // versions 0 and 1
+constexpr uint32_t kLlama2cMagic = 0x616b3432;              // "ak42"
+constexpr uint64_t kLlama2cHeaderBytes[] = {28, 256, 256};  // versions 0, 1 and 2
 
 // Version 0 has these two tables, cosines and sines of [context, head_dim / 2], before the head.
 constexpr const char* kLlama2cCosines = "rope cosines, not used";
 constexpr const char* kLlama2cSines = "rope sines, not used";
 
-// Weights (and tables) of version 0 or 1 in the order of the file, all F32, nothing between them.
+// Weights (and tables) in the order of the file, nothing between them. Versions 1 and 2 have the same order.
 std::vector<NamedShape> llama2c_layout(const ModelConfig& config, int version);
 
 // The config of such a file; sizes come from its header, the constants are those of run.c.

@@ -1,3 +1,5 @@
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -14,6 +16,7 @@ namespace {
 struct Header {
   int version = 0;
   ModelConfig config;
+  int group_size = 0;  // version 2: so many int8 share a scale
 };
 
 int absolute(int value) { return value < 0 && value != std::numeric_limits<int>::min() ? -value : value; }
@@ -49,19 +52,29 @@ Header read_header_v0(ByteReader& reader, const std::string& path) {
   return header;
 }
 
-Header read_header_v1(ByteReader& reader, const std::string& path) {
+// Every matrix has d_model columns or d_model rows: then no group reaches from one matrix into the next.
+int read_group_size(ByteReader& reader, const ModelConfig& config) {
+  const uint64_t at = reader.offset();
+  const auto size = reader.read<int32_t>();
+  if (size >= 1 && config.d_model % size == 0) return size;
+  reader.fail({.what = "the size of a group of int8 weights makes no sense",
+               .expected = "a divisor of the width " + std::to_string(config.d_model),
+               .found = std::to_string(size)},
+              at);
+}
+
+// Of versions 1 and 2.
+Header read_header_with_magic(ByteReader& reader, const std::string& path) {
   reader.read<uint32_t>();  // the magic number
   const uint64_t version_at = reader.offset();
   const auto version = reader.read<int32_t>();
-  if (version != 1) {
-    reader.fail({.what = version == 2 ? "the llama2.c file comes as version 2 (int8), which is not supported"
-                                      : "this version of llama2.c's format is not known",
-                 .expected = "version 0 or 1",
-                 .found = "version " + std::to_string(version),
-                 .hint = version == 2 ? "export the model with --version 1" : ""},
+  if (version != 1 && version != 2) {
+    reader.fail({.what = "this version of llama2.c's format is not known",
+                 .expected = "version 0, 1 or 2",
+                 .found = "version " + std::to_string(version)},
                 version_at);
   }
-  Header header = {.version = 1, .config = llama2c_config()};
+  Header header = {.version = version, .config = llama2c_config()};
   read_sizes(reader, header.config);
   const uint64_t flag_at = reader.offset();
   const auto shares_head = reader.read<uint8_t>();
@@ -73,7 +86,8 @@ Header read_header_v1(ByteReader& reader, const std::string& path) {
   }
   header.config.tied_head = shares_head == 1;
   check_sizes(header.config, path);
-  reader.take(kLlama2cHeaderBytes[1] - reader.offset());
+  if (version == 2) header.group_size = read_group_size(reader, header.config);
+  reader.take(kLlama2cHeaderBytes[version] - reader.offset());
   return header;
 }
 
@@ -88,16 +102,23 @@ uint64_t elements_of(const NamedShape& weight) {
   return product;
 }
 
+// Of a weight in the file: F32, or int8 with an F32 for each group.
+uint64_t bytes_in_file(const Header& header, uint64_t elements, bool is_matrix) {
+  if (header.version != 2 || !is_matrix) return elements * sizeof(float);
+  return elements + elements / static_cast<uint64_t>(header.group_size) * sizeof(float);
+}
+
 // In numbers alone: the list of weights is made only once the file is known to be large enough to hold them.
 uint64_t expected_bytes(const Header& header) {
   const ModelConfig& config = header.config;
   const auto size = [](int64_t rows, int64_t columns) { return static_cast<uint64_t>(rows * columns); };
-  const uint64_t block = size(2 * config.q_dim() + 2 * config.kv_dim() + 3 * config.d_ff + 2, config.d_model);
+  const auto n_layers = static_cast<uint64_t>(config.n_layers);
+  const uint64_t block = size(2 * config.q_dim() + 2 * config.kv_dim() + 3 * config.d_ff, config.d_model);
   const uint64_t embeddings = size(config.tied_head ? 1 : 2, config.d_model) * static_cast<uint64_t>(config.vocab_size);
+  const uint64_t norms = (2 * n_layers + 1) * static_cast<uint64_t>(config.d_model);
   const uint64_t tables = header.version == 0 ? size(config.context_length, config.head_dim) : 0;
-  const uint64_t floats =
-      static_cast<uint64_t>(config.n_layers) * block + embeddings + tables + static_cast<uint64_t>(config.d_model);
-  return kLlama2cHeaderBytes[header.version] + floats * sizeof(float);
+  return kLlama2cHeaderBytes[header.version] + bytes_in_file(header, n_layers * block + embeddings, true) +
+         bytes_in_file(header, norms + tables, false);
 }
 
 void check_size(const Header& header, const MappedFile& file) {
@@ -114,16 +135,57 @@ void check_size(const Header& header, const MappedFile& file) {
            found < expected ? "the download stopped at " + std::to_string(percent) + "%: fetch the file again" : ""});
 }
 
-void add_weights(const Header& header, const MappedFile& file, Checkpoint& checkpoint) {
+void widen(const FileTensor& tensor, const std::byte* data, int64_t group_size, const std::string& path,
+           std::span<float> widened) {
+  const auto* numbers = reinterpret_cast<const int8_t*>(data);
+  const std::byte* scales = data + widened.size();
+  for (size_t begin = 0; begin < widened.size(); begin += static_cast<size_t>(group_size)) {
+    float scale;
+    std::memcpy(&scale, scales, sizeof scale);
+    scales += sizeof scale;
+    if (!std::isfinite(scale) || scale < 0) {
+      throw Error({.what = "the scale of a group of int8 weights makes no sense",
+                   .where = path + ": tensor " + tensor.name,
+                   .expected = "a number that is not negative",
+                   .found = std::to_string(scale),
+                   .hint = "the first export.py wrote all scales at the end of the file: export the model again"});
+    }
+    for (size_t i = begin; i < begin + static_cast<size_t>(group_size); ++i) {
+      widened[i] = static_cast<float>(numbers[i]) * scale;
+    }
+  }
+}
+
+void add_widened_weight(const FileTensor& tensor, const Header& header, const std::byte* data, bool is_needed,
+                        Checkpoint& checkpoint) {
+  const auto rows = static_cast<size_t>(tensor.shape[0]);
+  const size_t n_elements = rows * static_cast<size_t>(tensor.shape[1]);
+  checkpoint.copies.push_back({tensor.name, "int8 is widened to F32", n_elements * sizeof(float)});
+  if (!is_needed) return;
+  const std::shared_ptr<float[]> copy(new float[n_elements]);
+  widen(tensor, data, header.group_size, checkpoint.path, {copy.get(), n_elements});
+  checkpoint.owners.push_back(copy);
+  checkpoint.weights.insert_or_assign(
+      tensor.name, make_tensor(tensor.name, DType::F32, tensor.shape, reinterpret_cast<std::byte*>(copy.get())));
+}
+
+void add_weights(const Header& header, const MappedFile& file, const LoadOptions& options, Checkpoint& checkpoint) {
   uint64_t offset = kLlama2cHeaderBytes[header.version];
   for (const NamedShape& weight : llama2c_layout(header.config, header.version)) {
-    const uint64_t bytes = elements_of(weight) * sizeof(float);
+    const bool is_matrix = weight.shape.size() == 2;
+    const bool is_int8 = header.version == 2 && is_matrix;
+    const uint64_t bytes = bytes_in_file(header, elements_of(weight), is_matrix);
     checkpoint.tensors.push_back(
-        {.name = weight.name, .type = "F32", .shape = weight.shape, .offset = offset, .bytes = bytes});
+        {.name = weight.name, .type = is_int8 ? "I8" : "F32", .shape = weight.shape, .offset = offset, .bytes = bytes});
     offset += bytes;
     if (weight.name == kLlama2cCosines || weight.name == kLlama2cSines) continue;
     const FileTensor& tensor = checkpoint.tensors.back();
-    add_mapped_weight(tensor, DType::F32, file.bytes().data() + tensor.offset, checkpoint);
+    const std::byte* data = file.bytes().data() + tensor.offset;
+    if (is_int8) {
+      add_widened_weight(tensor, header, data, options.needs_weights, checkpoint);
+    } else {
+      add_mapped_weight(tensor, DType::F32, data, checkpoint);
+    }
   }
 }
 
@@ -140,6 +202,7 @@ void add_metadata(const Header& header, Checkpoint& checkpoint) {
   add("vocab_size", config.vocab_size);
   add("max_seq_len", config.context_length);
   checkpoint.metadata.emplace_back("shared_classifier", config.tied_head ? "true" : "false");
+  if (header.version == 2) add("group_size", header.group_size);
 }
 
 void add_vocabulary(const LoadOptions& options, Checkpoint& checkpoint) {
@@ -174,7 +237,8 @@ bool is_llama2c(const MappedFile& file) {
 Checkpoint llama2c_checkpoint(std::shared_ptr<const MappedFile> file, const LoadOptions& options) {
   ByteReader reader(file->bytes(), file->path());
   reader.part("header");
-  const Header header = has_magic(*file) ? read_header_v1(reader, file->path()) : read_header_v0(reader, file->path());
+  const Header header =
+      has_magic(*file) ? read_header_with_magic(reader, file->path()) : read_header_v0(reader, file->path());
   check_size(header, *file);
   Checkpoint checkpoint;
   checkpoint.path = file->path();
@@ -183,7 +247,7 @@ Checkpoint llama2c_checkpoint(std::shared_ptr<const MappedFile> file, const Load
   checkpoint.config = header.config;
   checkpoint.owners.push_back(file);
   add_metadata(header, checkpoint);
-  add_weights(header, *file, checkpoint);
+  add_weights(header, *file, options, checkpoint);
   add_vocabulary(options, checkpoint);
   return checkpoint;
 }

@@ -92,6 +92,7 @@ TokenizerJson::TokenizerJson(const std::string& path) : TokenizerJson(path, fals
 TokenizerJson::TokenizerJson(const std::string& path, bool is_vocabulary) : JsonValues(path, NotYet{}) {
   const MappedFile file(path);
   Reader reader(*this, is_vocabulary);
+  expect(file.bytes().size());
   read_json(path, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, kMaxValues, reader);
 }
 

@@ -9,6 +9,12 @@
 namespace orrery {
 namespace {
 
+// Rules are followed by functions that call themselves, here and where stories are told.
+constexpr size_t kMaxDepth = 200;
+// Ways to come to a rule that differ in what is known there: two for each slot that may be chosen or not, if all goes
+// wrong. The grammars that ship have fewer than 200.
+constexpr size_t kMaxWays = 2'000;
+
 class Checker {
  public:
   explicit Checker(const StoryGrammar& grammar) : grammar_(grammar), slot_lists_(grammar.slots.size()) {}
@@ -112,7 +118,8 @@ class Checker {
           .found = piece.field});
   }
 
-  void check_recursion(int index, std::vector<std::string>& path) {
+  // Returns how deep the rule leads.
+  size_t check_recursion(int index, std::vector<std::string>& path) {
     const bool is_circle = std::find(path.begin(), path.end(), rule(index).name) != path.end();
     path.push_back(rule(index).name);
     if (is_circle) {
@@ -120,19 +127,30 @@ class Checker {
       for (const std::string& name : path) circle += (circle.empty() ? "" : " > ") + name;
       fail(rule(index).line, {.what = "this rule leads back to itself, so a story might never end", .found = circle});
     }
-    if (used_rules_.insert(index).second) {
+    check_depth(index, path.size());
+    const auto [entry, is_new] = depths_.emplace(index, 1);
+    size_t& depth = entry->second;
+    if (is_new) {
       for (const Alternative& alternative : rule(index).alternatives) {
         for (const Piece& piece : alternative.pieces) {
-          if (piece.kind == Piece::Kind::rule) check_recursion(piece.rule, path);
+          if (piece.kind == Piece::Kind::rule) depth = std::max(depth, 1 + check_recursion(piece.rule, path));
         }
       }
     }
+    check_depth(index, depth);
     path.pop_back();
+    return depth;
+  }
+
+  void check_depth(int index, size_t depth) const {
+    if (depth <= kMaxDepth) return;
+    fail(rule(index).line, {.what = "rules lead too deep into each other",
+                            .expected = "at most " + std::to_string(kMaxDepth) + " of them"});
   }
 
   void check_all_used() const {
     for (size_t i = 0; i < grammar_.rules.size(); ++i) {
-      if (used_rules_.count(static_cast<int>(i)) == 0) {
+      if (!depths_.contains(static_cast<int>(i))) {
         fail(grammar_.rules[i].line, {.what = "no story uses the rule " + grammar_.rules[i].name});
       }
     }
@@ -151,6 +169,9 @@ class Checker {
       std::erase_if(after.surely, [&](int known_slot) { return now.surely.count(known_slot) == 0; });
       after.maybe.insert(now.maybe.begin(), now.maybe.end());
       is_first = false;
+    }
+    if (followed_.size() > kMaxWays) {
+      fail(rule(index).line, {.what = "there are too many ways to this rule that differ in which slots are chosen"});
     }
     return followed_[{index, before}] = after;
   }
@@ -184,7 +205,7 @@ class Checker {
 
   const StoryGrammar& grammar_;
   std::vector<std::set<int>> slot_lists_;  // [slot]: the lists it is chosen from
-  std::set<int> used_rules_;
+  std::map<int, size_t> depths_;           // of the rules that are used
   std::map<std::pair<int, Known>, Known> followed_;
 };
 

@@ -12,6 +12,7 @@ namespace orrery {
 namespace {
 
 constexpr int kMaxWeight = 1000;
+constexpr size_t kMaxEntries = 10'000;  // united with itself again and again, a list would double each time
 
 struct Line {
   int number = 0;
@@ -146,6 +147,11 @@ class Reader {
         }
       }
     }
+    if (list.entries.size() > kMaxEntries) {
+      fail(list.line, {.what = "the list " + list.name + " is too long",
+                       .expected = "at most " + std::to_string(kMaxEntries) + " words",
+                       .found = std::to_string(list.entries.size())});
+    }
     if (list.entries.empty()) fail(list.line, {.what = "the list " + list.name + " is empty"});
     grammar_.lists.push_back(std::move(list));
   }
@@ -264,25 +270,25 @@ class Reader {
 
   std::vector<Piece> read_pieces(const Line& line) {
     // Chinese has no spaces between words; those in the file only make it easier to read.
-    std::string text = line.text;
+    std::string_view text = line.text;
     std::vector<Piece> pieces;
     while (!text.empty()) {
       const size_t bracket = text.find_first_of("<>[]{}");
-      std::string plain = text.substr(0, bracket);
+      std::string plain(text.substr(0, bracket));
       if (grammar_.language == Language::chinese) std::erase(plain, ' ');
       if (!plain.empty()) pieces.push_back({.kind = Piece::Kind::text, .text = plain, .line = line.number});
-      if (bracket == std::string::npos) break;
+      if (bracket == std::string_view::npos) break;
       const char opened = text[bracket];
       const char closing = opened == '<' ? '>' : opened == '[' ? ']' : '}';
       const size_t end = text.find_first_of("<>[]{}", bracket + 1);
-      if (std::string_view("<[{").find(opened) == std::string_view::npos || end == std::string::npos ||
+      if (std::string_view("<[{").find(opened) == std::string_view::npos || end == std::string_view::npos ||
           text[end] != closing) {
         fail(line.number, {.what = "brackets do not match",
                            .expected = "<rule>, [slot=list] or {slot}",
-                           .found = text.substr(bracket, std::min<size_t>(40, text.size() - bracket))});
+                           .found = std::string(text.substr(bracket, 40))});
       }
-      pieces.push_back(read_bracket(opened, text.substr(bracket + 1, end - bracket - 1), line.number));
-      text.erase(0, end + 1);
+      pieces.push_back(read_bracket(opened, std::string(text.substr(bracket + 1, end - bracket - 1)), line.number));
+      text.remove_prefix(end + 1);
     }
     return pieces;
   }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr char kQuote = '\x01';  // begins and ends a literal in a condensed template
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr size_t kLongestTemplate = 100'000;  // ten times the longest in use; searching takes its square
 // What the Llama 3.1 template says where nobody tells it the date.
 constexpr const char* kDates = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
 
@@ -296,6 +297,12 @@ ChatTemplate recognise_chat_template(std::string_view jinja, const std::string& 
     throw Error({.what = "this is a base model: its file has no chat template",
                  .where = where,
                  .hint = "orrery run continues a text with it"});
+  }
+  if (jinja.size() > kLongestTemplate) {
+    throw Error({.what = "the chat template is too long to be one",
+                 .where = where,
+                 .expected = "at most " + std::to_string(kLongestTemplate) + " bytes",
+                 .found = std::to_string(jinja.size())});
   }
   const auto found = Recogniser(jinja, bos, eos).recognise();
   if (found) return *found;

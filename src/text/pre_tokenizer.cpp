@@ -53,8 +53,8 @@ pcre2_code* compiled(const std::string& pattern, const std::string& where) {
   PCRE2_SIZE offset = 0;
   const std::string adapted = with_unicode_spaces(pattern);
   // PCRE2_UCP: \d and \w know all scripts. PCRE2_MULTILINE: $ is the end of a line, as tokenizer.json means it.
-  pcre2_code* code = pcre2_compile(pcre2_text(adapted), adapted.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &error,
-                                   &offset, nullptr);
+  const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;  // \C halves characters
+  pcre2_code* code = pcre2_compile(pcre2_text(adapted), adapted.size(), options, &error, &offset, nullptr);
   if (code == nullptr) {
     throw Error({.what = "the pattern that cuts text into pre-tokens cannot be used: " + pcre2_message(error),
                  .where = where,

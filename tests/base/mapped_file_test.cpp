@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 
 using namespace orrery;
@@ -76,6 +77,8 @@ TEST_CASE("read_file") {
   CHECK_THROWS_AS(read_file(folder / "file", content.size() - 1), Error);
   CHECK_THROWS_AS(read_file(folder / "missing", 10), Error);
   CHECK_THROWS_AS(read_file(folder.path(), 10), Error);
+  CHECK(read_file("/dev/null", size_t{1} << 40).empty());
+  CHECK_ERROR(read_file("/dev/zero", size_t{1} << 40), "/dev/zero", "too much", "1048576 bytes");
 }
 
 TEST_CASE("read_file: standard input") {

@@ -133,3 +133,38 @@ TEST_CASE("damaged files: llama2.c models and vocabularies") {
   }
   CHECK(loaded == 0);
 }
+
+TEST_CASE("damaged files: a folder of which one file is cut or changed at any byte of its texts") {
+  const TemporaryFolder folder;
+  const std::string whole = data_file("tiny-models/st/valid_base");
+  std::filesystem::copy(whole, folder.path(), std::filesystem::copy_options::recursive);
+  const std::string model = folder.path().string();
+  REQUIRE(load(model));
+  // Of model.safetensors, the length and the header; what follows are weights.
+  for (const auto& [name, most] :
+       {std::pair<const char*, size_t>{"config.json", 1 << 20}, {"model.safetensors", 600}, {"tokenizer.json", 3000}}) {
+    CAPTURE(name);
+    const std::string bytes = file_bytes(whole + "/" + name);
+    const size_t end = std::min(most, bytes.size());
+    Patient patient(folder / name, bytes);
+    for (size_t at = 0; at < end; at += at < 300 ? 1 : 7) {
+      for (const int change : {0x01, 0x80, 0xFF}) {
+        patient.set(at, static_cast<char>(bytes[at] ^ change));
+        load(model);
+      }
+      patient.heal(at);
+    }
+    REQUIRE(load(model));
+    int loaded = 0;
+    const size_t last = bytes.find_last_not_of(" \n");  // white space at the end of a JSON file is not missed
+    for (size_t size = std::min(end, last + 1); size > 0; size -= size > 300 ? std::min<size_t>(7, size) : 1) {
+      patient.cut_to(size - 1);
+      loaded += load(model);
+    }
+    patient.cut_to(0);
+    loaded += load(model);
+    CHECK(loaded == 0);
+    std::filesystem::copy_file(whole + "/" + name, folder / name, std::filesystem::copy_options::overwrite_existing);
+    REQUIRE(load(model));
+  }
+}

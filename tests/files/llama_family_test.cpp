@@ -66,7 +66,6 @@ TEST_CASE_FIXTURE(Fixture, "llama: what a file may ask for and we lack is refuse
   CHECK_ERROR(load(tiny_llama().text("llama.rope.scaling.type", "longrope")), "found longrope");
   CHECK_ERROR(load(tiny_llama().number("llama.expert_count", 8)), "MoE");
   CHECK_ERROR(load(tiny_llama({"general.architecture"}).text("general.architecture", "falcon")), "falcon", "llama");
-  CHECK_ERROR(load(tiny_llama().number("split.count", 2)), "several parts");
   // The same keys where they ask for nothing.
   CHECK(load(tiny_llama().number("llama.expert_count", 0)).config.n_layers == 1);
   CHECK(load(tiny_llama().number("llama.attention.sliding_window", 8)).config.n_layers == 1);

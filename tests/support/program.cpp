@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,10 @@ namespace {
   redirect("/in", O_RDONLY, STDIN_FILENO);
   redirect("/out", O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
   redirect("/err", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+  if (input.address_space > 0) {
+    const rlimit limit = {input.address_space, input.address_space};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(125);
+  }
   for (const std::string& setting : input.environment) putenv(const_cast<char*>(setting.c_str()));
   std::vector<char*> argv = {const_cast<char*>("orrery")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));

@@ -1,6 +1,7 @@
 // Runs the program as a user does.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,15 @@ struct ProgramInput {
   std::vector<std::string> environment = {};  // "NAME=value", on top of ours
   double interrupt_after_seconds = 0;         // sends `signal` then; 0: never
   int signal = 2;                             // SIGINT
+  uint64_t address_space = 0;                 // in bytes, as `ulimit -v` sets it; 0: no limit
 };
+
+// The address sanitizer reserves terabytes of address space, and cannot start under a limit.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kCanLimitAddressSpace = false;
+#else
+constexpr bool kCanLimitAddressSpace = true;
+#endif
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input = {});
 

@@ -205,6 +205,29 @@ TEST_CASE("SentencePiece: 200 kB of one character take no time and no stack") {
   }
 }
 
+TEST_CASE("SentencePiece: with merges too, 200 kB of one character take no time and no stack") {
+  VocabularyBuilder builder;
+  builder.add_bytes();
+  std::vector<std::string> merges;
+  for (const std::string& unit : {std::string("a"), kSpace, std::string("\u4E2D")}) {
+    builder.add(unit);
+    std::string piece = unit;
+    for (int i = 0; i < 6; ++i, piece += piece) {
+      merges.push_back(piece + " " + piece);
+      builder.add(piece + piece);
+    }
+  }
+  for (const std::string& merge : merges) builder.vocabulary().merges.push_back(merge);
+  const auto tokenizer = builder.tokenizer();
+  for (const std::string unit : {"a", " ", "\u4E2D", "z"}) {
+    std::string text;
+    while (text.size() < 200'000) text += unit;
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(tokenizer->decode(tokenizer->encode(text)) == text);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  }
+}
+
 TEST_CASE("SentencePiece: of equal pieces the first is used") {
   VocabularyBuilder builder;
   builder.vocabulary().add_space_prefix = false;
