@@ -32,6 +32,7 @@ constexpr VerbEntry kVerbs[] = {
     {"doctor", "this build, this machine, and a model file", add_doctor},
     {"eval", "judge a model: stories it was made for, pairs of sentences", add_eval},
     {"stories", "tell stories of the story world, or check some", add_stories},
+    {"calc", "formulas with units; what a model costs in memory, time, energy, money", add_calc},
 };
 
 // CLI11 would only say that a subcommand is missing.

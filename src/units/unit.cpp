@@ -199,25 +199,26 @@ NumberWords leading_number_words(std::string_view text) {
   return result;
 }
 
+std::string scientific(double value, int digits) {
+  if (!std::isfinite(value)) return fixed(value, 0);
+  char buffer[40];
+  const auto end =
+      std::to_chars(buffer, std::end(buffer), value, std::chars_format::scientific, std::clamp(digits, 1, 17) - 1).ptr;
+  const std::string all(buffer, end);
+  std::string mantissa = all.substr(0, all.find('e'));
+  std::string exponent = all.substr(all.find('e') + 1);
+  if (mantissa.find('.') != std::string::npos) mantissa.erase(mantissa.find_last_not_of('0') + 1);
+  if (mantissa.ends_with('.')) mantissa.pop_back();
+  const bool is_small = exponent[0] == '-';
+  exponent.erase(0, std::min(exponent.find_first_not_of("+-0"), exponent.size() - 1));
+  return mantissa + "e" + (is_small ? "-" : "") + exponent;
+}
+
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return fixed(value, 0);
   if (value == 0) return "0";
   const double magnitude = std::abs(value);
-  if (magnitude >= 1e15 || magnitude < 1e-4) {
-    char buffer[40];
-    const auto end =
-        std::to_chars(buffer, std::end(buffer), value, std::chars_format::scientific, std::clamp(digits, 1, 17) - 1)
-            .ptr;
-    std::string all(buffer, end);
-    std::string mantissa = all.substr(0, all.find('e'));
-    std::string exponent = all.substr(all.find('e') + 1);
-    if (mantissa.find('.') != std::string::npos) mantissa.erase(mantissa.find_last_not_of('0') + 1);
-    if (mantissa.ends_with('.')) mantissa.pop_back();
-    const bool is_small = exponent[0] == '-';
-    exponent.erase(0, exponent.find_first_not_of("+-0"));
-    if (is_small) exponent.insert(0, "-");
-    return mantissa + "e" + exponent;
-  }
+  if (magnitude >= 1e15 || magnitude < 1e-4) return scientific(value, digits);
   const int before_point = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
   if (before_point >= digits) {
     const double rounded = std::round(value);

@@ -25,6 +25,7 @@ NumberWords leading_number_words(std::string_view text);
 
 // Significant digits as people write them: "3640", "0.0124", "147,456", "3.145e23".
 std::string significant(double value, int digits = 4);
+std::string scientific(double value, int digits = 4);  // "3.145e23"
 
 // In a unit that suits its size: "1.678 GB", "312 TFLOP/s", "50.6 d", "$14,746".
 std::string quantity_text(const Quantity& quantity, int digits = 4);

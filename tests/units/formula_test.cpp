@@ -137,4 +137,7 @@ TEST_CASE("units: quantities in a unit that suits") {
   CHECK(significant(0.3333333) == "0.3333");
   CHECK(significant(99999.6) == "100,000");
   CHECK(significant(HUGE_VAL) == "inf");
+  CHECK(scientific(1057142857143, 3) == "1.06e12");
+  CHECK(scientific(0.5) == "5e-1");
+  CHECK(scientific(-2) == "-2e0");
 }
