@@ -174,6 +174,11 @@ struct CalcOptions {  // numbers may have units and number words, so they are te
   bool explain = false;
 };
 
+struct ClaimsOptions {
+  std::string which;  // a claim or a lesson; empty: all
+  std::string language = "english";
+};
+
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
 int chat(const ChatOptions& options);
@@ -189,6 +194,7 @@ int train_tokenizer(const TrainTokenizerOptions& options);
 int eval(const EvalOptions& options);
 int stories(const StoriesOptions& options);
 int calc(const CalcOptions& options);
+int claims(const ClaimsOptions& options);
 
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;

@@ -38,4 +38,13 @@ Verb add_calc(CLI::App& verb) {
   return [o] { return calc(*o); };
 }
 
+Verb add_claims(CLI::App& verb) {
+  const auto o = std::make_shared<ClaimsOptions>();
+  verb.add_option("which", o->which, "a claim, such as CL-A23, or a lesson, such as 05 (default: a line for each)");
+  verb.add_option("--language", o->language, "english or chinese")
+      ->check(CLI::IsMember({"english", "chinese"}))
+      ->capture_default_str();
+  return [o] { return claims(*o); };
+}
+
 }  // namespace orrery::cli

@@ -1,4 +1,4 @@
-// orrery calc, as a user calls it.
+// orrery calc and orrery claims, as a user calls them.
 #include <algorithm>
 #include <string>
 
@@ -56,4 +56,17 @@ TEST_CASE("calc: what a model costs") {
   check_fails({"calc", "--model", "GPT-3", "--tokens", "3 GB"}, 1, "--tokens");
   check_fails({"calc", "--model", "GPT-3", "--batch", "0"}, 1, "batch");
   check_fails({"bench", "--shape", "gpt-oss-20b"}, 1, "mixture of experts is missing");
+}
+
+TEST_CASE("claims: the list, one claim, one lesson, in both languages") {
+  const std::string list = output_of({"claims"});
+  CHECK(std::count(list.begin(), list.end(), '\n') == 164 + 2);
+  CHECK(list.ends_with("164 claims: 60 right, 46 wrong, 35 misleading, 23 unverifiable\n"));
+  CHECK(contains(list, "3.7e23 FLOP | 350 GFLOP"));
+  CHECK(contains(output_of({"claims", "a23"}), "1.06e12 times that"));
+  CHECK(contains(output_of({"claims", "CL-A23", "--language", "chinese"}), "错误"));
+  CHECK(output_of({"claims", "5"}).ends_with("2 claims: 2 right, 0 wrong, 0 misleading, 0 unverifiable\n"));
+  check_fails({"claims", "A99"}, 1, "no such claim");
+  check_fails({"claims", "27"}, 1, "no claim belongs to this lesson");
+  check_fails({"claims", "--language", "latin"}, 2, "latin");
 }
