@@ -92,11 +92,15 @@ std::string comparison(const Claim& claim, const Evaluation& ours, bool is_engli
   if (ours.value.value == 0 || stated.value == 0) return text;
   const double ratio = stated.value / ours.value.value;
   if (std::abs(ratio - 1) <= claim.tolerance) return text;
-  const bool is_more = std::abs(ratio) >= 1;
-  const double size = is_more ? ratio : 1 / ratio;
-  const std::string factor = size < 1e5 ? significant(size, 3) : scientific(size, 3);
-  if (is_english) return text + (is_more ? ", " + factor + " times that" : ", 1/" + factor + " of that");
-  return text + (is_more ? "，是它的 " + factor + " 倍" : "，是它的 1/" + factor);
+  std::string factor;
+  if (ratio >= 1) {
+    factor = ratio < 1e5 ? significant(ratio, 3) : scientific(ratio, 3);
+    return text + (is_english ? ", " + factor + " times that" : "，是它的 " + factor + " 倍");
+  }
+  const double size = 1 / ratio;
+  factor =
+      size < 10 ? significant(100 * ratio, 3) + "%" : "1/" + (size < 1e5 ? significant(size, 3) : scientific(size, 3));
+  return text + (is_english ? ", " + factor + " of that" : "，是它的 " + factor);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "support/expect_error.h"
 
 using namespace orrery;
+using orrery::test::contains;
 
 namespace {
 
@@ -188,6 +189,9 @@ TEST_CASE("claims: found in any spelling, printed as promised") {
         "  ours     1 PFLOP/s; stated 千亿 FLOP/s, 1/10,000 of that\n"
         "  verdict  wrong: 千亿 is 1e11. The digits beside it are right, the words too small by 1e4.\n"
         "  source   arithmetic (recomputed)\n");
+  CHECK(contains(checked_text("CL-A38"), "ours     52 GB; stated 32 GB, 61.5% of that\n"));
+  CHECK(contains(checked_text("CL-A40"), "ours     0%; stated 15%\n"));
+  CHECK(contains(checked_text("CL-A59", ClaimLanguage::chinese), "原文 20 GB，是它的 11.9 倍\n"));
   std::vector<const Claim*> all;
   for (const Claim& claim : claims()) all.push_back(&claim);
   CHECK(totals_text(all) == "164 claims: 60 right, 46 wrong, 35 misleading, 23 unverifiable");
