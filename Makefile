@@ -183,7 +183,7 @@ $(OUT)/obj/%.baseline.o:          ISA := -DORRERY_ISA=baseline
 $(OUT)/obj/%.x86_64_v3.o:         ISA := -DORRERY_ISA=x86_64_v3 -march=x86-64-v3
 # Tests spawn the program and read files, so they must know where these are. doctest's fast asserts compile faster.
 $(OUT)/tests/%.o:                 OPTIMIZE := $(OPTIMIZE_TESTS)
-# The parser of the command line is templates all the way down and runs once: optimising it takes ten seconds, with
+# The parser of the command line is templates all the way down and runs once: optimising it takes ten seconds a file, with
 # sanitizers minutes.
 $(OUT)/obj/cli/option%.o:         OPTIMIZE := -O0 -g
 # What a lesson spells out is there to be stepped through.

@@ -27,7 +27,7 @@ function check_foreign(header) {
 }
 
 BEGIN {
-  n = split("base 0 tensor 1 text 1 plot 1 config 2 kernels 3 files 4 model 5 recurrent 6 generate 6 " \
+  n = split("base 0 tensor 1 text 1 plot 1 units 1 config 2 claims 3 kernels 3 files 4 model 5 recurrent 6 generate 6 " \
             "inspect 7 measure 7 learn 8 compare 9 cli 10", word, " ")
   for (i = 1; i < n; i += 2) floor[word[i]] = word[i + 1]
 }

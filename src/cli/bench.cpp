@@ -7,12 +7,24 @@
 #include "base/format.h"
 #include "base/progress.h"
 #include "cli/session.h"
+#include "config/arithmetic.h"
 #include "config/catalogue.h"
 #include "files/gguf_writer.h"
 #include "files/random_checkpoint.h"
+#include "measure/machine_facts.h"
 
 namespace orrery::cli {
 namespace {
+
+// Systems lend more memory than there is, and end the program when it is used.
+void check_memory(const ModelConfig& shape, DType type) {
+  const uint64_t needed = weight_bytes(shape, type), available = machine_facts().available_memory;
+  if (available == 0 || needed < available) return;
+  throw Error({.what = "the weights do not fit into this machine's memory",
+               .where = shape.name,
+               .expected = "less than " + bytes_text(available),
+               .found = bytes_text(needed)});
+}
 
 std::shared_ptr<const Checkpoint> checkpoint_of(const BenchOptions& options) {
   if (options.shape.empty()) {
@@ -25,7 +37,9 @@ std::shared_ptr<const Checkpoint> checkpoint_of(const BenchOptions& options) {
                  .expected = "f32, f16, bf16 or q8_0",
                  .found = options.type});
   }
-  return std::make_shared<const Checkpoint>(random_checkpoint(catalogued_model(options.shape), *type, 1));
+  const ModelConfig& shape = runnable_shape(options.shape);
+  check_memory(shape, *type);
+  return std::make_shared<const Checkpoint>(random_checkpoint(shape, *type, 1));
 }
 
 void save(const Checkpoint& checkpoint, const std::string& path) {

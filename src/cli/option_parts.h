@@ -39,4 +39,8 @@ Verb add_train(CLI::App& verb);
 Verb add_eval(CLI::App& verb);
 Verb add_stories(CLI::App& verb);
 
+// options_counting.cpp: verbs that count and check numbers
+Verb add_calc(CLI::App& verb);
+Verb add_claims(CLI::App& verb);
+
 }  // namespace orrery::cli

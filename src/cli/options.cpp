@@ -32,6 +32,8 @@ constexpr VerbEntry kVerbs[] = {
     {"doctor", "this build, this machine, and a model file", add_doctor},
     {"eval", "judge a model: stories it was made for, pairs of sentences", add_eval},
     {"stories", "tell stories of the story world, or check some", add_stories},
+    {"calc", "formulas with units; what a model costs in memory, time, energy, money", add_calc},
+    {"claims", "numbers that three articles state, and what is right", add_claims},
 };
 
 // CLI11 would only say that a subcommand is missing.

@@ -154,6 +154,31 @@ struct StoriesOptions {
   bool statistics = false;
 };
 
+struct CalcOptions {  // numbers may have units and number words, so they are text here
+  std::vector<std::string> formula;
+  bool list = false;
+  int digits = 4;
+  std::string model;
+  std::string chip;
+  std::string chips = "1";
+  std::string tokens;
+  std::string batch = "1";
+  std::string length;
+  std::string type = "f16";
+  std::string kv_type = "f16";
+  std::string format;
+  std::string mfu = "0.4";
+  std::string pue = "1.1";
+  std::string price_hour;
+  std::string price_kwh = "0.1";
+  bool explain = false;
+};
+
+struct ClaimsOptions {
+  std::string which;  // a claim or a lesson; empty: all
+  std::string language = "english";
+};
+
 // One function for each verb; what it returns is the exit status.
 int run(const RunOptions& options);
 int chat(const ChatOptions& options);
@@ -168,6 +193,8 @@ int train(const TrainOptions& options);
 int train_tokenizer(const TrainTokenizerOptions& options);
 int eval(const EvalOptions& options);
 int stories(const StoriesOptions& options);
+int calc(const CalcOptions& options);
+int claims(const ClaimsOptions& options);
 
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;

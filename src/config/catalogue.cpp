@@ -14,9 +14,16 @@ namespace {
 constexpr char kModels[] =
 #include "config/models.table.inc"
     ;
+constexpr char kMixtures[] =
+#include "config/mixtures.table.inc"
+    ;
+constexpr char kChips[] =
+#include "config/chips.table.inc"
+    ;
 
-ModelConfig config_of(const TableRow& row) {
-  const std::map<std::string, std::string> cell(row.begin(), row.end());
+using Cells = std::map<std::string, std::string>;
+
+ModelConfig config_of(const Cells& cell) {
   const auto number = [&](const char* column) { return std::stoi(cell.at(column)); };
   const auto flag = [&](const char* column) { return cell.at(column) == "1"; };
   ModelConfig c;
@@ -49,6 +56,59 @@ std::string lower(std::string text) {
   return text;
 }
 
+// Tables separate columns by spaces, so words in a cell are joined by other characters.
+std::string words(std::string text, char joint) {
+  std::replace(text.begin(), text.end(), joint, ' ');
+  return text;
+}
+
+void add_mixture(CataloguedModel& model, const Cells& cell) {
+  const auto number = [&](const char* column) { return std::stoi(cell.at(column)); };
+  model.experts = {.count = number("experts"),
+                   .active = number("active"),
+                   .shared = number("shared"),
+                   .width = number("width"),
+                   .dense_layers = number("dense")};
+  model.latent = {.q_rank = number("q_rank"),
+                  .kv_rank = number("kv_rank"),
+                  .nope_dims = number("nope_dims"),
+                  .rope_dims = number("rope_dims"),
+                  .value_dims = number("value_dims")};
+}
+
+Chip chip_of(const Cells& cell) {
+  constexpr double kGiga = 1e9, kTera = 1e12;
+  const auto number = [&](const char* column) { return std::stod(cell.at(column)); };
+  Chip c{.name = cell.at("name"), .maker = cell.at("maker"), .year = static_cast<int>(number("year"))};
+  c.fp64 = number("fp64") * kTera;
+  c.fp32 = number("fp32") * kTera;
+  c.tf32 = number("tf32") * kTera;
+  c.fp16 = number("fp16") * kTera;
+  c.bf16 = number("bf16") * kTera;
+  c.fp8 = number("fp8") * kTera;
+  c.int8 = number("int8") * kTera;
+  c.fp4 = number("fp4") * kTera;
+  c.sparse = number("sparse");
+  c.memory = number("memory") * kGiga;
+  c.bandwidth = number("bandwidth") * kGiga;
+  c.link = number("link") * kGiga;
+  c.power = number("tdp");
+  c.is_confirmed = cell.at("confirmed") == "yes";
+  c.reference = words(cell.at("reference"), '_');
+  return c;
+}
+
+template <class Entry>
+const Entry& by_name(const std::vector<Entry>& all, const std::string& name, const char* what,
+                     const std::string& (*name_of)(const Entry&)) {
+  std::vector<std::string> names;
+  for (const Entry& entry : all) {
+    if (lower(name_of(entry)) == lower(name)) return entry;
+    names.push_back(name_of(entry));
+  }
+  throw Error({.what = what, .where = name, .expected = "one of " + join(names, ", ")});
+}
+
 }  // namespace
 
 std::vector<TableRow> parse_table(const char* text, const std::string& where) {
@@ -76,22 +136,70 @@ std::vector<TableRow> parse_table(const char* text, const std::string& where) {
   return rows;
 }
 
-const std::vector<ModelConfig>& model_catalogue() {
-  static const std::vector<ModelConfig> models = [] {
-    std::vector<ModelConfig> result;
-    for (const TableRow& row : parse_table(kModels, "catalogue of models")) result.push_back(config_of(row));
+const std::vector<CataloguedModel>& model_catalogue() {
+  static const std::vector<CataloguedModel> models = [] {
+    std::vector<CataloguedModel> result;
+    for (const TableRow& row : parse_table(kModels, "catalogue of models")) {
+      const Cells cell(row.begin(), row.end());
+      CataloguedModel& model = result.emplace_back();
+      model.config = config_of(cell);
+      model.training_tokens = std::stod(cell.at("tokens")) * 1e9;
+      if (cell.at("obstacle") != "-") model.obstacle = words(cell.at("obstacle"), '-');
+    }
+    for (const TableRow& row : parse_table(kMixtures, "catalogue of mixtures")) {
+      const Cells cell(row.begin(), row.end());
+      for (CataloguedModel& model : result) {
+        if (model.config.name == cell.at("name")) add_mixture(model, cell);
+      }
+    }
     return result;
   }();
   return models;
 }
 
-const ModelConfig& catalogued_model(const std::string& name) {
+const CataloguedModel& catalogued_model(const std::string& name) {
+  return by_name<CataloguedModel>(model_catalogue(), name, "this shape is not in the catalogue",
+                                  [](const CataloguedModel& model) -> const std::string& { return model.config.name; });
+}
+
+const ModelConfig& runnable_shape(const std::string& name) {
+  const CataloguedModel& model = catalogued_model(name);
+  if (model.obstacle.empty()) return model.config;
+  throw Error({.what = "this model cannot be run here: " + model.obstacle + " is missing",
+               .where = model.config.name,
+               .hint = "'orrery calc --model " + model.config.name + "' counts what it costs"});
+}
+
+const std::vector<Chip>& chip_catalogue() {
+  static const std::vector<Chip> chips = [] {
+    std::vector<Chip> result;
+    for (const TableRow& row : parse_table(kChips, "catalogue of chips")) {
+      result.push_back(chip_of(Cells(row.begin(), row.end())));
+    }
+    return result;
+  }();
+  return chips;
+}
+
+const Chip& catalogued_chip(const std::string& name) {
+  return by_name<Chip>(chip_catalogue(), name, "this chip is not in the catalogue",
+                       [](const Chip& chip) -> const std::string& { return chip.name; });
+}
+
+double peak_of(const Chip& chip, const std::string& format) {
+  const std::pair<const char*, double> peaks[] = {{"fp64", chip.fp64}, {"fp32", chip.fp32}, {"tf32", chip.tf32},
+                                                  {"fp16", chip.fp16}, {"bf16", chip.bf16}, {"fp8", chip.fp8},
+                                                  {"int8", chip.int8}, {"fp4", chip.fp4}};
   std::vector<std::string> names;
-  for (const ModelConfig& model : model_catalogue()) {
-    if (lower(model.name) == lower(name)) return model;
-    names.push_back(model.name);
+  for (const auto& [name, peak] : peaks) {
+    if (peak <= 0) continue;
+    if (format == name) return peak;
+    names.push_back(name);
   }
-  throw Error({.what = "this shape is not in the catalogue", .where = name, .expected = "one of " + join(names, ", ")});
+  throw Error({.what = "the chip does not compute in this format",
+               .where = chip.name,
+               .expected = "one of " + join(names, ", "),
+               .found = format});
 }
 
 }  // namespace orrery

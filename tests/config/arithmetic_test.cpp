@@ -14,15 +14,15 @@ using namespace orrery;
 using namespace orrery::test;
 
 TEST_CASE("parameters of public models are those that their makers state") {
-  CHECK(parameter_count(catalogued_model("GPT-2")).total() == 124439808);          // the "124M" of OpenAI's release
-  CHECK(parameter_count(catalogued_model("SmolLM2-135M")).total() == 134515008);   // huggingface.co, safetensors
-  CHECK(parameter_count(catalogued_model("Qwen3-0.6B")).total() == 596049920);     //
-  CHECK(parameter_count(catalogued_model("Llama-3.2-1B")).total() == 1235814400);  //
-  CHECK(parameter_count(catalogued_model("stories15M")).total() == 15191712);      // llama2.c's train.py prints it
+  CHECK(parameter_count(runnable_shape("GPT-2")).total() == 124439808);          // the "124M" of OpenAI's release
+  CHECK(parameter_count(runnable_shape("SmolLM2-135M")).total() == 134515008);   // huggingface.co, safetensors
+  CHECK(parameter_count(runnable_shape("Qwen3-0.6B")).total() == 596049920);     //
+  CHECK(parameter_count(runnable_shape("Llama-3.2-1B")).total() == 1235814400);  //
+  CHECK(parameter_count(runnable_shape("stories15M")).total() == 15191712);      // llama2.c's train.py prints it
 }
 
 TEST_CASE("the catalogue is found in any case and names its models otherwise") {
-  CHECK(catalogued_model("smollm2-135m").n_layers == 30);
+  CHECK(runnable_shape("smollm2-135m").n_layers == 30);
   CHECK_THROWS_WITH_AS(catalogued_model("GPT-9"), doctest::Contains("stories15M"), Error);
   CHECK_THROWS_WITH_AS(parse_table("a b\n1 2 3\n", "here"), doctest::Contains("expected 2, found 3"), Error);
 }
@@ -54,7 +54,7 @@ TEST_CASE("parameters, bytes and cache agree with what a checkpoint and a cache 
 
 TEST_CASE("a full cache of SmolLM2-135M") {
   // 30 layers, keys and values, 3 heads of 64, 2 bytes.
-  CHECK(kv_bytes_per_position(catalogued_model("SmolLM2-135M"), DType::F16, DType::F16) == 30 * 2 * 3 * 64 * 2);
+  CHECK(kv_bytes_per_position(runnable_shape("SmolLM2-135M"), DType::F16, DType::F16) == 30 * 2 * 3 * 64 * 2);
 }
 
 TEST_CASE("activations take what the plan says") {
@@ -83,7 +83,7 @@ TEST_CASE("activations take what the plan says") {
 }
 
 TEST_CASE("floating-point operations follow 2 per weight and row") {
-  const ModelConfig& config = catalogued_model("SmolLM2-135M");
+  const ModelConfig& config = runnable_shape("SmolLM2-135M");
   const ParameterCount count = parameter_count(config);
   const FlopCount flops = forward_flops(config, consecutive_rows(config, 0, 512, 1));
   CHECK(flops.matmul == 2 * 512 * count.matrices + 2 * count.embedding);
