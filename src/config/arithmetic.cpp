@@ -133,4 +133,14 @@ double training_flops_per_token(const ModelConfig& c, double length) {
   return 6.0 * static_cast<double>(matrices) + 12.0 * c.q_dim() * seen;
 }
 
+FlopParts forward_flop_parts(const ModelConfig& c, const RowCounts& counts) {
+  const int64_t layers_and_rows = c.n_layers * counts.rows;
+  FlopParts parts;
+  parts.projections = 2 * layers_and_rows * c.d_model * (2 * c.q_dim() + 2 * c.kv_dim());
+  parts.attention = forward_flops(c, counts).attention_products;
+  parts.feed_forward = 2 * layers_and_rows * (c.gated_ffn ? 3 : 2) * c.d_model * c.d_ff;
+  parts.head = 2 * counts.logit_rows * c.d_model * c.vocab_size;
+  return parts;
+}
+
 }  // namespace orrery

@@ -49,6 +49,15 @@ struct FlopCount {
 };
 FlopCount forward_flops(const ModelConfig& config, const RowCounts& counts);
 
+// The multiply-adds among them (matmul and attention_products), by what they are for.
+struct FlopParts {
+  int64_t projections = 0;  // to queries, keys and values, and out of attention
+  int64_t attention = 0;    // scores and mix
+  int64_t feed_forward = 0;
+  int64_t head = 0;  // to the vocabulary
+};
+FlopParts forward_flop_parts(const ModelConfig& config, const RowCounts& counts);
+
 // Operations of training on a token within a text of `length` tokens, as Chowdhery et al. (2022, "PaLM", appendix B)
 // count them for their model FLOPs utilization: 6 for each number of a matrix, and attention as if every token saw the
 // whole text, or all of its window. What an implementation computes twice does not count.

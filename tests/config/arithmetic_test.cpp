@@ -88,6 +88,11 @@ TEST_CASE("floating-point operations follow 2 per weight and row") {
   const FlopCount flops = forward_flops(config, consecutive_rows(config, 0, 512, 1));
   CHECK(flops.matmul == 2 * 512 * count.matrices + 2 * count.embedding);
   CHECK(flops.attention_products == int64_t{4} * 64 * 9 * 30 * (512 * 513 / 2));
+  const FlopParts parts = forward_flop_parts(config, consecutive_rows(config, 0, 512, 1));
+  CHECK(parts.projections + parts.feed_forward == 2 * 512 * count.matrices);
+  CHECK(parts.feed_forward == int64_t{2} * 512 * 30 * 3 * 576 * 1536);
+  CHECK(parts.attention == flops.attention_products);
+  CHECK(parts.head == 2 * count.embedding);
   CHECK(consecutive_rows(config, 10, 2, 1).visible_keys == 11 + 12);
 }
 
@@ -105,7 +110,7 @@ TEST_CASE("keys in a window are those that one finds by counting") {
 }
 
 TEST_CASE("training counts of a windowed layer the window, of others the text") {
-  ModelConfig config = catalogued_model("SmolLM2-135M");
+  ModelConfig config = runnable_shape("SmolLM2-135M");
   const double all = training_flops_per_token(config, 1000);
   config.window = 100;
   config.global_every = 6;  // 5 of 30 layers see all
