@@ -92,12 +92,12 @@ void keep_by_hand(cli::Session& session, std::span<const TokenId> text) {
 void generate_twice(cli::Session& session, std::vector<TokenId> text, const std::string& file) {
   const auto state = session.model->new_sequence();
   Series without{.name = "without a cache"}, with{.name = "with a cache"};
-  bool is_same = true;
   std::printf("\n%31s%31s\n", "without a cache", "with a cache");
   std::printf("position   rows     operations      ms   rows     operations      ms");
   while (text.size() <= kPositions) {
     const Step a = next(session, text, nullptr), b = next(session, text, state.get());
-    is_same = is_same && a.token() == b.token() && difference(a.logits, b.logits) < 1e-3;
+    const bool is_same = a.token() == b.token() && difference(a.logits, b.logits) < 1e-3;
+    if (!is_same) throw Error({.what = "with a cache the model says something else"});
     without.x.push_back(static_cast<double>(text.size())), without.y.push_back(a.ms);
     with.x.push_back(static_cast<double>(text.size())), with.y.push_back(b.ms);
     if (b.rows > 1 || text.size() % 64 == 0) {
@@ -109,24 +109,22 @@ void generate_twice(cli::Session& session, std::vector<TokenId> text, const std:
     }
     text.push_back(a.token());
   }
-  std::printf("\nTokens and logits of both ways are %s.\n", is_same ? "the same" : "DIFFERENT");
-  std::printf("At %zu tokens the cache holds %s bytes.\n", kPositions,
+  std::printf("\nTokens and logits of both ways are the same; the cache holds %s bytes.\n",
               with_separators(static_cast<int64_t>(state->bytes())).c_str());
   const LineFigure figure{.title = "Time for a token", .x = {"position"}, .y = {"ms"}, .series = {without, with}};
   if (!file.empty()) write_png(figure, file);
 }
 
-struct Shape {
+constexpr struct {
   const char* name;
   int layers, heads, kv_heads;
-};
-constexpr Shape kShapes[] = {
+} kShapes[] = {
     {"7B", 32, 32, 32}, {"13B", 40, 40, 40}, {"70B without GQA", 80, 64, 64}, {"70B", 80, 64, 8}, {"175B", 96, 96, 96}};
 
 void count_bytes(ModelConfig config) {
   LineFigure figure{.x = {"tokens"}, .y = {"GB"}, .series = {{"13B"}, {"claimed", {2048}, {20}, Style::points}}};
   std::printf("\nshape            layers  heads  KV heads  bytes per token  2,048 tokens  tokens in 20 GB\n");
-  for (const Shape& shape : kShapes) {
+  for (const auto& shape : kShapes) {
     config.n_layers = shape.layers, config.n_kv_heads = shape.kv_heads, config.head_dim = 128;
     const auto bytes = static_cast<int64_t>(kv_bytes_per_position(config, DType::F16, DType::F16));
     const auto gigabytes = [&](int64_t tokens) { return static_cast<double>(bytes * tokens) / 1e9; };
