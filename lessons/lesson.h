@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 #include "base/error.h"
@@ -14,6 +15,13 @@
 namespace orrery::lesson {
 
 inline std::string measured(double value, int decimals) { return "~" + fixed(value, decimals); }
+
+// A line of a table: each cell at the right end of its width, or at the left end where that is negative.
+inline void print_row(std::initializer_list<int> widths, std::initializer_list<std::string> cells) {
+  const int* width = widths.begin();
+  for (const std::string& cell : cells) std::printf(" %*s", *width++, cell.c_str());
+  std::printf("\n");
+}
 
 // Calls `teach` with the place where the picture shall go: `--figure FILE`, or "" where none is wanted.
 inline int run(int argc, char** argv, const std::function<void(const std::string& figure)>& teach) {
