@@ -14,7 +14,7 @@ using lesson::measured, lesson::print_row;
 
 namespace {
 
-constexpr size_t kTexts = 4, kLength = 256;
+constexpr size_t kTexts = 4, kLength = 256, kIds = kLength + 1;
 constexpr auto kWidths = {-28, 14, 14, 14, 8, 10};  // columns of the tables
 constexpr auto kLarge = {-10, 9, 9, 9, 9, 12, 9, 9};
 const ModelConfig kModel =
@@ -29,10 +29,11 @@ struct Training {
     Observer* const observers[] = {&watch};
     learner.parameters.clear_gradients(*learner.backward);
     watch.restart();
-    for (TokenId id = 0; ids.size() < 1028; ++id) ids.push_back(id);  // what texts say makes no difference to memory
+    for (TokenId id = 0; ids.size() < kTexts * kIds; ++id)
+      ids.push_back(id);  // what texts say makes no difference to memory
     for (size_t i = 0; i < kTexts; i += kTexts / calls) {
       std::vector<Sample> part;
-      while (part.size() < kTexts / calls) part.push_back({std::span(ids).subspan((i + part.size()) * 257, 257)});
+      while (part.size() < kTexts / calls) part.push_back({std::span(ids).subspan((i + part.size()) * kIds, kIds)});
       maker.add_gradients(part, kTexts * kLength, observers, observers);
     }
   }
@@ -92,14 +93,13 @@ void vary_the_batch() {
       }
       std::printf(" %14s", count(arena.used()).c_str());
     }
-    std::printf("\n");
+    std::printf(length == 512 ? "\n\n" : "\n");
   }
 }
 
 // Part 3: the same gradients from less memory.
 void save_memory() {
   double plain = 0, usual = 0;
-  std::printf("\n");
   print_row(kWidths, {"kept for the way back", "activations", "temporary", "operations", "time", "gradient"});
   const auto try_it = [&](const char* name, Activations activations, size_t calls) {
     Training training(activations);
