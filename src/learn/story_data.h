@@ -1,4 +1,5 @@
-// Stories of the StoryWorld as training data: some of them held out, with the lowest loss that any model can have there.
+// Stories of the StoryWorld as training data: some of them held out, with the lowest loss that any model can have
+// there.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace orrery {
 
 struct StoryDataOptions {
   std::vector<Language> languages = {Language::english};  // by turns
-  int training = 2000, held_out = 100;                     // stories
-  int vocabulary_size = 512;                               // of byte-level BPE, learned from the first 500 for training
+  int training = 2000, held_out = 100;                    // stories
+  int vocabulary_size = 512;                              // of byte-level BPE, learned from the first 500 for training
   uint64_t seed = 1;
 };
 

@@ -28,10 +28,12 @@ TEST_CASE("story data: as many stories as asked for, whole, and a floor below wh
   CHECK(data.vocabulary.pieces.size() == 400);
   const auto ids = data.held_out->document(0);
   CHECK(ids.front() == data.vocabulary.bos);
-  CHECK(StoryWorld::built_in().parse(data.tokenizer->decode(ids.subspan(1, ids.size() - 2)), Language::english)
+  CHECK(StoryWorld::built_in()
+            .parse(data.tokenizer->decode(ids.subspan(1, ids.size() - 2)), Language::english)
             .derivations == 1);
   CHECK(data.floor > 0.05);
   CHECK(data.floor < 1);
-  const StoryData both({.languages = {Language::english, Language::chinese}, .training = 20, .held_out = 20, .seed = 3});
+  const StoryData both(
+      {.languages = {Language::english, Language::chinese}, .training = 20, .held_out = 20, .seed = 3});
   CHECK(both.floor > std::log(2.0) * 20 / static_cast<double>(both.held_out->guesses()));
 }
