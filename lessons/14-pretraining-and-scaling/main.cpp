@@ -27,7 +27,7 @@ constexpr int kSizes[][3] = {{2, 16, 100}, {2, 32, 150}, {2, 48, 240}, {3, 64, 3
 // Moves one weight of each kind a little, both ways: the slope of the loss is the gradient that the tape has found.
 void check_gradients(const Parameters& parameters, GradientMaker& maker) {
   const auto widths = {-27, 12, 12, 16};
-  print_row(widths, {"d(loss) / d(one weight)", "the tape", "difference", ""});
+  print_row(widths, {"d(loss) / d(one weight)", "the tape", "difference", "agreement"});
   for (const Parameter& parameter : parameters.all()) {
     if (std::string_view(parameter.weight.name).starts_with("blk.1.")) continue;
     const int64_t middle = n_elements(parameter.weight) / 2;
@@ -123,6 +123,7 @@ void scale_up(const std::string& path) {
   std::printf(" By the first four, above = %s * C^%s: %s for the fifth. C doubled: %s%% less\n",
               measured(law.scale, 1).c_str(), measured(law.exponent, 3).c_str(), measured(law.at(c[4]), 3).c_str(),
               measured(100 * (1 - std::pow(2, law.exponent)), 1).c_str());
+  std::printf(" Kaplan et al. (2020), on text from the web: C^-0.050, N^-0.076, D^-0.095\n");
   figure.series.push_back({.name = "fit", .x = c, .style = Style::dashed});
   for (const double x : c) figure.series.back().y.push_back(law.at(x));
   figure.series.push_back({.name = "held out", .x = c, .y = above, .style = Style::points});

@@ -1,6 +1,6 @@
 #include "learn/learner.h"
 
-#include <numeric>
+#include <cmath>
 
 #include "config/arithmetic.h"
 #include "learn/learning.h"
