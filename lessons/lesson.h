@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "claims/claims.h"
 #include "cli/session.h"
 #include "model/observer.h"
 #include "tensor/tensor.h"
@@ -70,6 +72,19 @@ inline void forward(cli::Session& session, const std::vector<TokenId>& ids, Kern
   std::vector<Row> rows;
   for (const TokenId id : ids) rows.push_back({id, static_cast<int>(rows.size())});
   session.model->forward(rows, kernels, session.arena, observers);
+}
+
+// A line of a table: each cell at the right end of its width, or at the left end where that is negative.
+inline void print_row(std::initializer_list<int> widths, std::initializer_list<std::string> cells) {
+  const int* width = widths.begin();
+  for (const std::string& cell : cells) std::printf(" %*s", *width++, cell.c_str());
+  std::printf("\n");
+}
+
+// What the source articles say on the lesson's subject, computed again.
+inline void check_source(const char* lesson) {
+  std::printf("\nThe source's claims, computed again (./orrery claims %s says more):\n", lesson);
+  for (const Claim* claim : claims_of_lesson(lesson)) std::printf("  %s\n", claim_line(*claim).c_str());
 }
 
 // Calls `teach` with the place where the picture shall go: `--figure FILE`, or "" where none is wanted.

@@ -141,6 +141,7 @@ void teach(const std::string& figure) {
   std::printf("Operations counted in the loops: %s\n", with_separators(counted).c_str());
   std::printf("4 * n^2 * d for each block:      %s\n",
               with_separators(4 * n * n * config.d_model * config.n_layers).c_str());
+  lesson::check_source("05");
   if (!figure.empty()) draw(softmax(scores_of(shown.q, shown.k)), best, words, figure);
 }
 

@@ -146,6 +146,7 @@ void teach(const std::string& figure) {
   std::printf("\nup, then down: %s\n", is_linear(block, ours, other, up_and_down) ? "linear" : "not linear");
   std::printf("feed-forward:  %s\n", is_linear(block, ours, other, feed_forward) ? "linear" : "not linear");
   shares(runnable_shape("Llama-3.2-1B"), figure);
+  lesson::check_source("06");
 }
 
 }  // namespace

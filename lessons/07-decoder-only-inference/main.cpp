@@ -137,6 +137,7 @@ void teach(const std::string& figure) {
   draw(*session, "temperature 2, top-k 3", {.temperature = 2, .top_k = 3, .top_p = 1, .min_p = 0});
   draw(*session, "temperature 2, top-p 0.9", {.temperature = 2, .top_k = 0, .top_p = 0.9, .min_p = 0});
   look_back(*session, ids);
+  lesson::check_source("07");
 }
 
 }  // namespace

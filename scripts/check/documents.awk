@@ -23,6 +23,7 @@ function learn_targets(   n, i, part) {
 
 function learn_file(   folder) {
   exists[path] = 1
+  if (match(path, /^lessons\/[0-9]+-/)) targets["lesson-" substr(path, 9, RLENGTH - 9)] = 1
   for (folder = path; sub(/\/[^\/]*$/, "", folder);) exists[folder] = 1
 }
 

@@ -12,6 +12,7 @@
 #include "generate/generate.h"
 #include "kernels/fast/backward.h"
 #include "kernels/fast/fast_kernels.h"
+#include "learn/learner.h"
 #include "learn/training_memory.h"
 #include "learn/vocabularies.h"
 #include "measure/machine_facts.h"
@@ -22,29 +23,15 @@
 namespace orrery::cli {
 namespace {
 
-// A model of the Llama family: RMSNorm, rotary positions, SwiGLU, one matrix for embedding and head.
 ModelConfig config_of(const TrainOptions& options, int vocab_size) {
-  ModelConfig config;
-  config.family = "llama";
+  ModelConfig config = llama_config({.n_layers = options.n_layers,
+                                     .d_model = options.d_model,
+                                     .n_heads = options.n_heads,
+                                     .vocab_size = vocab_size,
+                                     .context_length = options.training.context,
+                                     .n_kv_heads = options.n_kv_heads,
+                                     .d_ff = options.d_ff});
   config.name = options.name.empty() ? std::filesystem::path(options.run.output).stem().string() : options.name;
-  config.n_layers = options.n_layers;
-  config.d_model = options.d_model;
-  config.n_heads = options.n_heads;
-  config.n_kv_heads = options.n_kv_heads > 0 ? options.n_kv_heads : options.n_heads;
-  if (options.d_model % options.n_heads != 0) {
-    throw Error({.what = "the width cannot be shared out among the heads",
-                 .where = "--width " + std::to_string(options.d_model) + " --heads " + std::to_string(options.n_heads),
-                 .expected = "a multiple of the heads"});
-  }
-  config.head_dim = options.d_model / options.n_heads;
-  config.d_ff = options.d_ff > 0 ? options.d_ff : (options.d_model * 8 / 3 + 31) / 32 * 32;
-  config.vocab_size = vocab_size;
-  config.context_length = options.training.context;
-  config.norm_epsilon = 1e-5;
-  config.rope_dims = config.head_dim;
-  config.rope_base = 10000;
-  config.tied_head = true;
-  check(config, "the shape of the model");
   return config;
 }
 

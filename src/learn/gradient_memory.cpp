@@ -45,4 +45,12 @@ void GradientMemory::give_back(const Tensor& gradient) {
   std::ranges::find(places, gradient.data, [](const Place& one) { return one.memory.get(); })->is_taken = false;
 }
 
+size_t GradientMemory::used() const {
+  size_t sum = 0;
+  for (const auto& [width, places] : places_) {
+    for (const Place& place : places) sum += place.is_taken ? place.size : 0;
+  }
+  return sum;
+}
+
 }  // namespace orrery

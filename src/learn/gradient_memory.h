@@ -21,6 +21,7 @@ class GradientMemory {
   void give_back(const Tensor& gradient);
 
   size_t bytes() const { return bytes_; }  // held now: the most that was needed at a time, about
+  size_t used() const;                     // of these, in gradients that were taken and not given back
 
  private:
   struct Free {

@@ -54,6 +54,7 @@ class Tape : public Kernels {
 
   int64_t repeated_calls() const { return repeated_calls_; }          // in all backward() so far
   size_t gradient_bytes() const { return gradient_memory_.bytes(); }  // most that activations' gradients took
+  size_t gradient_bytes_now() const { return gradient_memory_.used(); }
 
   // What is recorded.
   const char* name() const override { return forward_.name(); }

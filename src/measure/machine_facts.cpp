@@ -4,6 +4,9 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/parallel.h"
 
@@ -53,6 +56,15 @@ uint64_t peak_memory() {
   return static_cast<uint64_t>(usage.ru_maxrss);
 #else
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+#endif
+}
+
+uint64_t heap_bytes() {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;  // from the heap that grows, and in mappings of their own
+#else
+  return 0;
 #endif
 }
 

@@ -17,5 +17,7 @@ MachineFacts machine_facts();
 
 // The most memory that this process has had so far, in bytes.
 uint64_t peak_memory();
+// What malloc has handed out to the main thread and not got back, in bytes; 0 where the C library does not say.
+uint64_t heap_bytes();
 
 }  // namespace orrery

@@ -153,6 +153,30 @@ TEST_CASE("only what was written over is computed again, and of it only what the
   CHECK(learning.maker->tape().repeated_calls() == 13 + 11);
 }
 
+TEST_CASE("gradients of activations come and go, and none is left") {
+  // What is there when each gradient is shown, with its own.
+  struct Watch : Observer {
+    explicit Watch(const Tape& watched) : tape(watched) {}
+    bool wants(const Probe& probe) const override { return !probe.name.ends_with("weight.grad"); }
+    void on_tensor(const Probe&, Tensor& gradient) override {
+      CHECK(tape.gradient_bytes_now() >= n_bytes(gradient));
+      CHECK(tape.gradient_bytes_now() <= tape.gradient_bytes());
+      if (seen++ == 0) CHECK(tape.gradient_bytes_now() == (n_bytes(gradient) + 63) / 64 * 64);  // the logits' alone
+    }
+    const Tape& tape;
+    int seen = 0;
+  };
+  const ModelConfig config = small_config(0);
+  const Texts texts({20, 7}, config.vocab_size);
+  Learning learning(*random_model(config, DType::F32), DType::F32, 1);
+  Watch watch(learning.maker->tape());
+  Observer* observers[] = {&watch};
+  learning.maker->add_gradients(texts.samples, 25, {}, observers);
+  CHECK(watch.seen > 20);
+  CHECK(learning.maker->tape().gradient_bytes_now() == 0);
+  CHECK(learning.maker->tape().gradient_bytes() > 0);
+}
+
 TEST_CASE("observers see every gradient once, by name, and can change it") {
   const ModelConfig config = small_config(0);
   const Texts texts({20}, config.vocab_size);

@@ -1,6 +1,7 @@
 #include "measure/bench.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -86,4 +87,15 @@ TEST_CASE("the machine has cores, memory, and limits above nothing") {
   CHECK(limits.huge_page_bytes_per_second > 1e8);
   CHECK(limits.mapped_bytes_per_second > 1e8);
   CHECK(limits.flops_per_second > 1e8);
+}
+
+TEST_CASE("what is allocated is seen on the heap, until it is given back") {
+  const uint64_t before = heap_bytes();
+  if (before == 0) return;  // this C library, or the address sanitizer's, does not say
+  {
+    const std::vector<char> much(10'000'000);
+    CHECK(heap_bytes() >= before + much.size());
+    CHECK(heap_bytes() < before + much.size() + 100'000);
+  }
+  CHECK(heap_bytes() < before + 100'000);
 }
