@@ -46,7 +46,6 @@ struct Block {
     kernels.add(a, b, y);
     return y;
   }
-
   // Tokens exchange what they know.
   Tensor attention(const Tensor& x) {
     const Tensor q = turned(linear(x, weights.q));
@@ -69,18 +68,16 @@ struct Block {
   }
 };
 
-void print_counts(const BlockWeights& weights, int64_t n, const TotalsByName& counted) {
-  const LinearWeights* matrices[] = {&weights.q,    &weights.k,  &weights.v,   &weights.attn_out,
-                                     &weights.gate, &weights.up, &weights.down};
+void print_counts(const BlockWeights& w, int64_t n, const TotalsByName& counted) {
   std::printf("  %-24s%-12s%12s%16s\n", "matrix", "[out, in]", "parameters", "operations");
+  int64_t all = 0;
   const auto line = [&](const char* name, const std::string& shape, int64_t parameters) {
     std::printf("  %-24s%-12s%12s%16s\n", name, shape.c_str(), with_separators(parameters).c_str(),
                 with_separators(2 * n * parameters).c_str());
-    return parameters;
+    all += parameters;
   };
-  int64_t all = 0;
-  for (const LinearWeights* each : matrices) {
-    all += line(each->weight.name, shape_text(each->weight), n_elements(each->weight));
+  for (const LinearWeights* each : {&w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down}) {
+    line(each->weight.name, shape_text(each->weight), n_elements(each->weight));
   }
   line("together", "", all);
   const int64_t products = counted.at("matmul").flops;

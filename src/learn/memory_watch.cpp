@@ -2,20 +2,16 @@
 
 namespace orrery {
 
-// TODO(plot): stacked areas.
-LineFigure memory_figure(const MemoryWatch& watch, size_t states) {
-  LineFigure figure{.title = "Bytes held in one training step",
-                    .x = {.label = "tensors computed so far: first forward, then backward"},
-                    .y = {.label = "MB", .low = 0}};
-  figure.series = {
-      {.name = "parameters, gradients, moments"}, {.name = "+ activations"}, {.name = "+ their gradients"}};
+AreaFigure memory_figure(const MemoryWatch& watch, size_t states) {
+  AreaFigure figure{.title = "Bytes held in one training step",
+                    .x_axis = {.label = "tensors computed so far: first forward, then backward"},
+                    .y_axis = {.label = "MB", .low = 0}};
+  figure.areas = {{.name = "parameters, gradients, moments"}, {.name = "activations"}, {.name = "their gradients"}};
   for (size_t i = 0; i < watch.activations().size(); ++i) {
-    double level = 0;
+    figure.x.push_back(static_cast<double>(i));
     size_t j = 0;
     for (const size_t bytes : {states, watch.activations()[i], watch.gradients()[i]}) {
-      Series& series = figure.series[j++];
-      series.x.push_back(static_cast<double>(i));
-      series.y.push_back(level += static_cast<double>(bytes) / 1e6);
+      figure.areas[j++].y.push_back(static_cast<double>(bytes) / 1e6);
     }
   }
   return figure;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "learn/gradients.h"
-#include "plot/line_figure.h"
+#include "plot/area_figure.h"
 
 namespace orrery {
 
@@ -43,6 +43,6 @@ class MemoryWatch : public Observer {
 };
 
 // The same as a picture, upon what parameters, gradients and the optimizer take: `states` bytes.
-LineFigure memory_figure(const MemoryWatch& watch, size_t states);
+AreaFigure memory_figure(const MemoryWatch& watch, size_t states);
 
 }  // namespace orrery

@@ -45,8 +45,8 @@ TEST_CASE("memory watch: a step holds what was predicted, and ends with no gradi
     CHECK(std::ranges::max(watch.gradients()) <= predicted.activation_gradients);
     CHECK(watch.gradients().size() == watch.activations().size());
     CHECK(maker.tape().gradient_bytes_now() == 0);
-    const LineFigure figure = memory_figure(watch, 3'000'000);
-    CHECK(figure.series[0].y.front() == 3);
-    CHECK(figure.series[2].x.size() == watch.activations().size());
+    const AreaFigure figure = memory_figure(watch, 3'000'000);
+    CHECK(figure.areas[0].y.front() == 3);
+    CHECK(figure.areas[2].y.size() == watch.activations().size());
   }
 }
