@@ -13,8 +13,8 @@ using lesson::Matrix;
 
 namespace {
 
-constexpr const char* kText = "There lived a fox named Tom. Tom";
-constexpr size_t kTom = 6;  // the first of the two
+constexpr const char* kText = "There lived a fox named Tom. One day";
+constexpr size_t kTom = 6;  // the token that the next word needs
 
 int64_t operations = 0;  // a multiplication and an addition are two
 
@@ -115,7 +115,7 @@ void teach(const std::string& figure) {
   Recorder recorder([](std::string_view name) { return name.find(".attn.") != name.npos; });
   lesson::forward(*session, ids, *session->kernels, recorder);
 
-  // Every head of every block; the one that looks back from the last token to the first "Tom" the most is shown.
+  // Every head of every block; the one that looks from the last token to "Tom" the most is shown.
   Head shown;
   Matrix best;
   double largest = 0;

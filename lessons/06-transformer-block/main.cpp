@@ -80,9 +80,9 @@ void print_counts(const BlockWeights& w, int64_t n, const TotalsByName& counted)
     line(each->weight.name, shape_text(each->weight), n_elements(each->weight));
   }
   line("together", "", all);
-  const int64_t products = counted.at("matmul").flops;
-  std::printf("  %-48s%16s\n  %-48s%16s\n", "counted in these products", with_separators(products).c_str(),
-              "counted in all else", with_separators(sum(counted).flops - products).c_str());
+  const int64_t products = counted.at("matmul").flops, rest = sum(counted).flops - products;
+  std::printf("  %-48s%16s\n", "counted in these products", with_separators(products).c_str());
+  std::printf("  %-48s%16s\n", "counted in all else", with_separators(rest).c_str());
 }
 
 // If f is linear, it does not matter whether one adds before or after it.
@@ -136,12 +136,14 @@ void teach(const std::string& figure) {
               with_separators(sum(whole.totals()).flops).c_str());
   std::printf("the same by formula, forward_flops():     %s\n",
               with_separators(forward_flops(config, consecutive_rows(config, 0, n, n)).total()).c_str());
-  const BlockWeights& w = block.weights;
-  const auto up_and_down = [&](const Tensor& x) { return block.linear(block.linear(x, w.up), w.down); };
-  const auto feed_forward = [&](const Tensor& x) { return block.feed_forward(x); };
+  const auto up_and_down = [&](const Tensor& x) {
+    return block.linear(block.linear(x, block.weights.up), block.weights.down);
+  };
   const Tensor& other = recorder["embed"];
   std::printf("\nup, then down: %s\n", is_linear(block, ours, other, up_and_down) ? "linear" : "not linear");
-  std::printf("feed-forward:  %s\n", is_linear(block, ours, other, feed_forward) ? "linear" : "not linear");
+  std::printf(
+      "feed-forward:  %s\n",
+      is_linear(block, ours, other, [&](const Tensor& x) { return block.feed_forward(x); }) ? "linear" : "not linear");
   shares(runnable_shape("Llama-3.2-1B"), figure);
   lesson::check_source("06");
 }
