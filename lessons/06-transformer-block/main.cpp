@@ -1,9 +1,6 @@
 // One block put together from kernels, compared with the model's own, and every parameter and operation counted.
-#include <cmath>
-#include <functional>
 #include <numeric>
 
-#include "cli/session.h"
 #include "config/arithmetic.h"
 #include "config/catalogue.h"
 #include "inspect/recorder.h"
@@ -81,13 +78,14 @@ void print_counts(const BlockWeights& w, int64_t n, const TotalsByName& counted)
   }
   line("together", "", all);
   const int64_t products = counted.at("matmul").flops, rest = sum(counted).flops - products;
-  std::printf("  %-48s%16s\n", "counted in these products", with_separators(products).c_str());
-  std::printf("  %-48s%16s\n", "counted in all else", with_separators(rest).c_str());
+  std::printf("  counted in these products%39s\n", with_separators(products).c_str());
+  std::printf("  counted in all else%45s\n", with_separators(rest).c_str());
 }
 
 // If f is linear, it does not matter whether one adds before or after it.
-bool is_linear(Block& block, const Tensor& a, const Tensor& b, const std::function<Tensor(const Tensor&)>& f) {
-  return lesson::difference(f(block.sum(a, b)), block.sum(f(a), f(b))) < 1e-4;
+template <class F>
+const char* linearity(Block& block, const Tensor& a, const Tensor& b, const F& f) {
+  return lesson::difference(f(block.sum(a, b)), block.sum(f(a), f(b))) < 1e-4 ? "linear" : "not linear";
 }
 
 // Where the operations of a forward pass go, at growing length of the text.
@@ -136,14 +134,13 @@ void teach(const std::string& figure) {
               with_separators(sum(whole.totals()).flops).c_str());
   std::printf("the same by formula, forward_flops():     %s\n",
               with_separators(forward_flops(config, consecutive_rows(config, 0, n, n)).total()).c_str());
-  const auto up_and_down = [&](const Tensor& x) {
-    return block.linear(block.linear(x, block.weights.up), block.weights.down);
+  const Tensor& x = recorder["embed"];
+  const auto two = [&](const Tensor& in) {
+    return block.linear(block.linear(in, block.weights.up), block.weights.down);
   };
-  const Tensor& other = recorder["embed"];
-  std::printf("\nup, then down: %s\n", is_linear(block, ours, other, up_and_down) ? "linear" : "not linear");
-  std::printf(
-      "feed-forward:  %s\n",
-      is_linear(block, ours, other, [&](const Tensor& x) { return block.feed_forward(x); }) ? "linear" : "not linear");
+  std::printf("\nup, then down: %s\n", linearity(block, ours, x, two));
+  std::printf("feed-forward:  %s\n",
+              linearity(block, ours, x, [&](const Tensor& in) { return block.feed_forward(in); }));
   shares(runnable_shape("Llama-3.2-1B"), figure);
   lesson::check_source("06");
 }

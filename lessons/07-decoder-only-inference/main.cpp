@@ -111,6 +111,7 @@ void draw_masks(const std::string& path) {
               .rows_label = "position",
               .columns_label = "sees position",
               .values = {.low = 0, .high = 1.5},
+              .has_colour_bar = false,
               .n_across = 3,
               .height = 420};
   map.panels = {{.title = "encoder-only"}, {.title = "encoder-decoder"}, {.title = "decoder-only"}};

@@ -56,7 +56,9 @@ Plan planned(const Canvas& measure, const HeatMap& figure, double numbers_width)
                            : side_of_names(measure, figure.row_names, 1e9, figure.width * 0.25, true).depth + kGap;
   plan.left = kMargin + label_size(figure.rows_label) + names;
   plan.right =
-      figure.width - kMargin - kBetween - kBarWidth - kTickLength - 5 - numbers_width - label_size(figure.values.label);
+      figure.width - kMargin -
+      (figure.has_colour_bar ? kBetween + kBarWidth + kTickLength + 5 + numbers_width + label_size(figure.values.label)
+                             : 0);
   plan.top = kMargin + (figure.title.empty() ? 0 : kTitleWords.size + 16);
   const bool has_titles = std::any_of(figure.panels.begin(), figure.panels.end(),
                                       [](const HeatMapPanel& panel) { return !panel.title.empty(); });
@@ -219,7 +221,7 @@ Canvas drawn(const HeatMap& figure, const Lettering& lettering) {
       write_below(canvas, box, names.axis, side_of_names(canvas, names.names, box.width(), 150, false));
     }
   }
-  draw_colour_bar(canvas, figure, plan, axis);
+  if (figure.has_colour_bar) draw_colour_bar(canvas, figure, plan, axis);
   draw_words(canvas, figure, plan);
   return canvas;
 }

@@ -27,6 +27,7 @@ struct HeatMap {
   std::string columns_label = {};
   std::vector<HeatMapPanel> panels = {};  // of the same shape and range of values, such as one for each attention head
   AxisOptions values = {};                // at the colour bar
+  bool has_colour_bar = true;             // false: cells say only that they are there (PNG)
   ColourMap colours = ColourMap::sequential;
   bool has_numbers = false;  // in the cells, where they are large enough
   int decimals = 2;          // of these numbers

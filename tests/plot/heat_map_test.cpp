@@ -60,6 +60,16 @@ TEST_CASE("plot: the cells of a heat map have the colours of their values") {
   CHECK(Drawing(drawn(figure)).count(mapped(ColourMap::sequential, 0)) < n(0) - 40);
 }
 
+TEST_CASE("plot: without a colour bar only the colours of cells are there") {
+  HeatMap figure = two_by_two();
+  const Colour between = mapped(ColourMap::sequential, 0.75);  // of no cell
+  CHECK(Drawing(drawn(figure)).count(between) > 0);
+  const int with_bar = Drawing(drawn(figure)).count(mapped(ColourMap::sequential, 1));
+  figure.has_colour_bar = false;
+  CHECK(Drawing(drawn(figure)).count(between) == 0);
+  CHECK(Drawing(drawn(figure)).count(mapped(ColourMap::sequential, 1)) > with_bar);  // cells have its room
+}
+
 TEST_CASE("plot: cells that do not exist are white, values that are no numbers are crosses") {
   HeatMap figure = two_by_two();
   figure.panels[0].is_missing = {0, 1, 0, 0};
