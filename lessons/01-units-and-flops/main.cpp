@@ -1,7 +1,6 @@
 // Units and FLOPs: equations with units, checked; a model's operations counted; one ruler from a multiply-add to Llama.
 #include "base/clock.h"
 #include "config/arithmetic.h"
-#include "config/catalogue.h"
 #include "kernels/decorated_kernels.h"
 #include "lesson.h"
 #include "plot/bar_figure.h"
@@ -103,9 +102,8 @@ double count_operations() {
   return n;
 }
 
-// From one multiply-add to a year's work of a large machine, by 2N for a token read and 6ND for training.
+// From one multiply-add to the training of a large model, by 2N for a token read and 6ND for training.
 void draw_ruler(double n, const std::string& path) {
-  const CataloguedModel& llama = catalogued_model("Llama-3.1-405B");
   struct Mark {
     const char* name;
     double flop;
@@ -121,7 +119,7 @@ void draw_ruler(double n, const std::string& path) {
       {"GPT-3: its training", 6 * 175e9 * 300e9},
       {"GPT-3: one pass (source)", 3.7e23, false},
       {"Qwen3-235B: its training", 6 * 22e9 * 36e12},
-      {"Llama 3.1 405B: its training", 6 * 405e9 * llama.training_tokens},
+      {"Llama 3.1 405B: its training", 6 * 405e9 * 15.6e12},
   };
   BarFigure figure{.title = "How much computing?", .style = BarStyle::points};
   figure.values = {.label = "FLOP", .scale = Scale::logarithmic, .low = 1, .high = 1e26};
