@@ -31,7 +31,8 @@ run_document() {
       echo "[exit status $?]" >>"$temporary/$number.output"
     seconds=$(($(date +%s) - began))
     total=$((total + seconds))
-    if [ "$mode" = check ] && [ $seconds -gt "${allowed:-0}" ]; then
+    # The times hold for two quiet cores; a machine may have neighbours.
+    if [ "$mode" = check ] && [ $seconds -gt $((2 * ${allowed:-0})) ]; then
       echo "$1/README.md:$(cat "$temporary/$number.line"): took $seconds s, the document says under ${allowed:-?}"
       status=1
     fi
