@@ -134,7 +134,8 @@ DEFINES  := $(if $(filter 1,$(CONFIG_OPENBLAS)),-DORRERY_OPENBLAS=1)
 ifeq ($(BUILD),release)
   OPTIMIZE         := -O2 -g
   OPTIMIZE_KERNELS := -O3 -g
-  OPTIMIZE_TESTS   := -O1 -g
+  # -g1: lines and functions, enough for a stack trace; variables too (-g) would take half as long again to compile.
+  OPTIMIZE_TESTS   := -O1 -g1
 endif
 # -g3 keeps macros too. _GLIBCXX_ASSERTIONS: v[i] stops when i is out of range.
 ifeq ($(BUILD),debug)
@@ -147,9 +148,9 @@ endif
 # -fno-sanitize-recover stops at the first; frame pointers make its stack traces quick and complete.
 ifeq ($(BUILD),asan)
   SANITIZE         := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-  OPTIMIZE         := -O1 -g
+  OPTIMIZE         := -O1 -g1
   OPTIMIZE_KERNELS := $(OPTIMIZE)
-  OPTIMIZE_TESTS   := -O0 -g
+  OPTIMIZE_TESTS   := -O0 -g1
   DEFINES          += -D_GLIBCXX_ASSERTIONS
 endif
 # fuzzer-no-link counts which branches are reached; libFuzzer itself comes in when a target is linked.

@@ -41,7 +41,7 @@ void check_fields(const Fields& fields, const std::string& where) {
     if (!fields.contains(name)) throw Error({.what = std::string("the field ") + name + " is missing", .where = where});
   }
   for (const auto& [name, value] : fields) {
-    const auto is_it = [&](const char* known) { return name == known; };
+    const auto is_it = [&name = name](const char* known) { return name == known; };
     if (std::any_of(std::begin(kNeeded), std::end(kNeeded), is_it)) continue;
     if (std::any_of(std::begin(kOptional), std::end(kOptional), is_it)) continue;
     throw Error({.what = "there is no field '" + name + "'", .where = where});

@@ -127,7 +127,7 @@ void FolderTensors::add_weight(const Source& source, const Place& place, const s
 void FolderTensors::refuse_unused(const std::unordered_set<std::string>& used, const ModelConfig& config) const {
   for (const auto& [name, place] : tensors_) {
     const bool is_ignored =
-        std::ranges::any_of(layout_.ignored, [&](std::string_view end) { return name.ends_with(end); });
+        std::ranges::any_of(layout_.ignored, [&name = name](std::string_view end) { return name.ends_with(end); });
     // transformers ties what the config says is tied, whatever else the file has.
     const bool is_replaced = config.tied_head && name == std::string(layout_.head) + ".weight";
     if (is_ignored || is_replaced || used.contains(name)) continue;
