@@ -14,6 +14,9 @@ cd "$(dirname "$0")/.." || exit 1
 mode=${1:-}
 case $mode in check | update) shift ;; *) echo "usage: sh scripts/lessons.sh check|update [LESSON...]" >&2; exit 2 ;; esac
 
+# The commands run as a reader would type them, also where make has called this script.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
 temporary=$(mktemp -d) || exit 1
 trap 'rm -rf "$temporary"' EXIT
 status=0
