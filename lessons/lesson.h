@@ -36,11 +36,15 @@ inline Matrix columns(const Tensor& tensor, int64_t first, int64_t count) {
 }
 
 // The largest between two numbers in the same place.
+template <class Number>
+double difference(const std::vector<Number>& a, const std::vector<Number>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max<double>(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
 inline double difference(const Matrix& a, const Matrix& b) {
   double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    for (size_t j = 0; j < a[i].size(); ++j) largest = std::max(largest, std::abs(a[i][j] - b[i][j]));
-  }
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, difference(a[i], b[i]));
   return largest;
 }
 inline double difference(const Tensor& a, const Tensor& b) {

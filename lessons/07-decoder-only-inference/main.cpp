@@ -96,7 +96,7 @@ void look_back(cli::Session& session, const std::vector<TokenId>& ids) {
   double largest = 0;
   for (const auto& longer : {ids, other}) {
     const std::vector<double> shares = distribution(session, longer, place);
-    for (size_t i = 0; i < shares.size(); ++i) largest = std::max(largest, std::abs(shares[i] - alone[i]));
+    largest = std::max(largest, lesson::difference(shares, alone));
   }
   std::printf("\nShares after token %zu, with two other continuations behind it: %s\n", place + 1,
               largest < 1e-5 ? "the same" : "CHANGED");

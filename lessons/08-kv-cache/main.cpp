@@ -40,12 +40,6 @@ struct HandCache {  // of one head: two lists that get longer by a row with each
   }
 };
 
-double difference(const Vector& a, const Vector& b) {
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) largest = std::max<double>(largest, std::abs(a[i] - b[i]));
-  return largest;
-}
-
 struct Step {
   int rows;
   int64_t operations;
@@ -84,7 +78,7 @@ void keep_by_hand(cli::Session& session, std::span<const TokenId> text) {
     cache.keys.push_back(last("k_rope"));
     cache.values.push_back(last("v"));
     std::printf("%2zu tokens: %zu keys, %zu values, 1 query: %s\n", n, cache.keys.size(), cache.values.size(),
-                difference(cache.mix(last("q_rope")), last("mix")) < 1e-4 ? "the model's mix" : "ANOTHER MIX");
+                lesson::difference(cache.mix(last("q_rope")), last("mix")) < 1e-4 ? "the model's mix" : "ANOTHER MIX");
   }
 }
 
@@ -96,7 +90,7 @@ void generate_twice(cli::Session& session, std::vector<TokenId> text, const std:
   std::printf("position   rows     operations      ms   rows     operations      ms");
   while (text.size() <= kPositions) {
     const Step a = next(session, text, nullptr), b = next(session, text, state.get());
-    const bool is_same = a.token() == b.token() && difference(a.logits, b.logits) < 1e-3;
+    const bool is_same = a.token() == b.token() && lesson::difference(a.logits, b.logits) < 1e-3;
     if (!is_same) throw Error({.what = "with a cache the model says something else"});
     without.x.push_back(static_cast<double>(text.size())), without.y.push_back(a.ms);
     with.x.push_back(static_cast<double>(text.size())), with.y.push_back(b.ms);
