@@ -26,8 +26,8 @@ void add_shape(CLI::App& verb, TrainOptions& o) {
 }
 
 void add_training(CLI::App& verb, TrainingSettings& s, double& lowest_rate) {
-  static const std::map<std::string, OptimizerKind> kOptimizers = {{"adamw", OptimizerKind::adamw},
-                                                                   {"sgd", OptimizerKind::sgd}};
+  static const std::map<std::string, OptimizerKind> kOptimizers = {
+      {"adamw", OptimizerKind::adamw}, {"sgd", OptimizerKind::sgd}, {"muon", OptimizerKind::muon}};
   verb.add_option("--steps", s.steps, "updates of the weights")->check(at_least(1))->capture_default_str();
   verb.add_option("--batch", s.tokens_per_step, "tokens of a step")->check(at_least(1))->capture_default_str();
   verb.add_option("--micro-batch", s.tokens_per_call, "tokens computed at a time: less memory, the same gradient")
@@ -36,14 +36,15 @@ void add_training(CLI::App& verb, TrainingSettings& s, double& lowest_rate) {
   verb.add_flag_function(
       "--checkpointing", [&s](int64_t) { s.activations = Activations::compute; },
       "compute intermediates again on the way back: less memory, more time");
-  verb.add_option("--optimizer", s.optimizer, "adamw or sgd")->transform(CLI::CheckedTransformer(kOptimizers));
+  verb.add_option("--optimizer", s.optimizer, "adamw, sgd, or muon (matrices by Muon, the rest by AdamW)")
+      ->transform(CLI::CheckedTransformer(kOptimizers));
   verb.add_option("--rate", s.rate, "highest learning rate")->capture_default_str();
   verb.add_option("--lowest-rate", lowest_rate, "where its cosine ends (default: a tenth)");
   verb.add_option("--warmup", s.warmup_steps, "steps until it is reached")->check(at_least(0))->capture_default_str();
   verb.add_option("--weight-decay", s.weight_decay, "of matrices")->capture_default_str();
   verb.add_option("--beta1", s.beta1, "AdamW's memory of gradients")->capture_default_str();
   verb.add_option("--beta2", s.beta2, "and of their squares")->capture_default_str();
-  verb.add_option("--momentum", s.momentum, "of SGD")->capture_default_str();
+  verb.add_option("--momentum", s.momentum, "of SGD and Muon")->capture_default_str();
   verb.add_option("--clip", s.clip, "longest gradient; 0: any")->capture_default_str();
   verb.add_option("--dropout", s.dropout, "share of what blocks add that is left out")->capture_default_str();
   verb.add_option("-s,--seed", s.seed, "of weights, batches and held-out text")->capture_default_str();

@@ -5,34 +5,34 @@
 #include <string>
 
 namespace orrery {
-namespace {
 
-std::vector<NamedShape> state_shapes(const Parameters& parameters, std::initializer_list<const char*> endings) {
+AdamWStep adamw_step(const AdamWSettings& settings, bool decays, double rate, int64_t step) {
+  return {.rate = rate,
+          .beta1 = settings.beta1,
+          .beta2 = settings.beta2,
+          .epsilon = settings.epsilon,
+          .weight_decay = decays ? settings.weight_decay : 0,
+          .step = step};
+}
+
+Optimizer::Optimizer(const Parameters& parameters, const Endings& endings)
+    : state_({}, parameters.all().front().weight.dtype) {
   std::vector<NamedShape> shapes;
   for (const Parameter& parameter : parameters.all()) {
     const Tensor& weight = parameter.weight;
-    for (const char* ending : endings) {
+    first_state_.push_back(shapes.size());
+    for (const char* ending : endings(parameter)) {
       shapes.push_back({std::string(weight.name) + ending, {weight.shape, weight.shape + weight.n_dims}});
     }
   }
-  return shapes;
+  state_ = TensorBlock(shapes, parameters.all().front().weight.dtype);
 }
-
-}  // namespace
-
-Optimizer::Optimizer(const Parameters& parameters, std::initializer_list<const char*> endings)
-    : n_endings_(endings.size()), state_(state_shapes(parameters, endings), parameters.all().front().weight.dtype) {}
 
 void AdamW::step(Parameters& parameters, BackwardKernels& kernels, double rate) {
   ++steps_taken_;
-  AdamWStep step = {.rate = rate,
-                    .beta1 = settings_.beta1,
-                    .beta2 = settings_.beta2,
-                    .epsilon = settings_.epsilon,
-                    .step = steps_taken_};
   for (size_t i = 0; i < parameters.all().size(); ++i) {
     Parameter& parameter = parameters.all()[i];
-    step.weight_decay = parameter.decays ? settings_.weight_decay : 0;
+    const AdamWStep step = adamw_step(settings_, parameter.decays, rate, steps_taken_);
     kernels.adamw(step, parameter.gradient, parameter.weight, state_of(i, 0), state_of(i, 1));
   }
 }

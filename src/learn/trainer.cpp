@@ -17,6 +17,9 @@ std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters, const Tr
     return std::make_unique<Sgd>(parameters, sgd);
   }
   const AdamWSettings adamw{.beta1 = settings.beta1, .beta2 = settings.beta2, .weight_decay = settings.weight_decay};
+  if (settings.optimizer == OptimizerKind::muon) {
+    return std::make_unique<Muon>(parameters, MuonSettings{.momentum = settings.momentum, .others = adamw});
+  }
   return std::make_unique<AdamW>(parameters, adamw);
 }
 
@@ -94,10 +97,11 @@ std::string run_description(const TrainingSettings& settings) {
   text += ", tokens per step " + std::to_string(settings.tokens_per_step);
   text += ", tokens per call " + std::to_string(settings.tokens_per_call);
   text += ", weight decay " + fixed(settings.weight_decay, 6);
-  if (settings.optimizer == OptimizerKind::adamw) {
-    text += ", AdamW " + fixed(settings.beta1, 6) + " " + fixed(settings.beta2, 6);
-  } else {
-    text += ", SGD " + fixed(settings.momentum, 6);
+  const std::string adamw = ", AdamW " + fixed(settings.beta1, 6) + " " + fixed(settings.beta2, 6);
+  switch (settings.optimizer) {
+    case OptimizerKind::adamw: text += adamw; break;
+    case OptimizerKind::sgd: text += ", SGD " + fixed(settings.momentum, 6); break;
+    case OptimizerKind::muon: text += ", Muon " + fixed(settings.momentum, 6) + adamw; break;
   }
   text += ", clip " + fixed(settings.clip, 6);
   text += ", dropout " + fixed(settings.dropout, 6);

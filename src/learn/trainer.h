@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-enum class OptimizerKind { adamw, sgd };
+enum class OptimizerKind { adamw, sgd, muon };
 
 struct TrainingSettings {
   int64_t steps = 2500;            // where the learning rate arrives at its lowest
@@ -25,8 +25,8 @@ struct TrainingSettings {
   double lowest_rate = 1e-4;
   int64_t warmup_steps = 100;
   double weight_decay = 0.1;
-  double beta1 = 0.9, beta2 = 0.95;  // AdamW
-  double momentum = 0.9;             // SGD
+  double beta1 = 0.9, beta2 = 0.95;  // AdamW, and what Muon leaves to it
+  double momentum = 0.9;             // SGD and Muon
   double clip = 1;                   // longest gradient; 0: any
   double dropout = 0;
   uint64_t seed = 1;  // of the batches and of dropout

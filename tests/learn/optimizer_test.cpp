@@ -113,6 +113,8 @@ TEST_CASE("weight decay reaches matrices and embeddings, not norms and biases") 
   check(adamw, 0.95);
   Sgd sgd(learning.parameters, {.momentum = 0, .weight_decay = 0.5});
   check(sgd, 0.95);
+  Muon muon(learning.parameters, {.others = {.weight_decay = 0.5}});
+  check(muon, 0.95);
 }
 
 TEST_CASE("gradients are clipped to a length, whole") {
@@ -139,13 +141,14 @@ TEST_CASE("an optimizer goes on from its saved state as if there had been no bre
   const Texts texts({30, 12}, config.vocab_size);
   const auto make = [](int kind, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
     if (kind == 0) return std::make_unique<AdamW>(parameters, AdamWSettings{});
-    return std::make_unique<Sgd>(parameters, SgdSettings{});
+    if (kind == 1) return std::make_unique<Sgd>(parameters, SgdSettings{});
+    return std::make_unique<Muon>(parameters, MuonSettings{});
   };
-  for (const int kind : {0, 1}) {
+  for (const int kind : {0, 1, 2}) {
     Learning first(*checkpoint, DType::F32, 1);
     const auto optimizer = make(kind, first.parameters);
     CHECK(std::string(optimizer->state()[0].name) ==
-          (kind == 0 ? "token_embd.weight.mean" : "token_embd.weight.momentum"));
+          (kind == 1 ? "token_embd.weight.momentum" : "token_embd.weight.mean"));
     const auto step = [&](Learning& learning, Optimizer& by) {
       const double loss = learning.gradients(texts.samples);
       by.step(learning.parameters, *learning.backward, 1e-2);

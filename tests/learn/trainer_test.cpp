@@ -70,7 +70,7 @@ TEST_CASE("trainer: a step reports the mean loss of its tokens, and the rate of 
 
 TEST_CASE("trainer: a saved run goes on with the same losses, to the last bit") {
   const TemporaryFolder folder;
-  for (const OptimizerKind optimizer : {OptimizerKind::adamw, OptimizerKind::sgd}) {
+  for (const OptimizerKind optimizer : {OptimizerKind::adamw, OptimizerKind::sgd, OptimizerKind::muon}) {
     TrainingSettings settings = small_settings();
     settings.optimizer = optimizer;
     settings.rate = 1e-2;
@@ -180,11 +180,11 @@ TEST_CASE("trainer: the same seed gives the same run, for any number of threads"
   }
 }
 
-TEST_CASE("trainer: learns a text by heart, with either optimizer and every way to save memory") {
-  for (const OptimizerKind optimizer : {OptimizerKind::adamw, OptimizerKind::sgd}) {
+TEST_CASE("trainer: learns a text by heart, with every optimizer and every way to save memory") {
+  for (const OptimizerKind optimizer : {OptimizerKind::adamw, OptimizerKind::sgd, OptimizerKind::muon}) {
     TrainingSettings settings = small_settings();
     settings.optimizer = optimizer;
-    settings.rate = optimizer == OptimizerKind::adamw ? 1e-2 : 0.5;
+    settings.rate = optimizer == OptimizerKind::sgd ? 0.5 : 1e-2;
     settings.tokens_per_call = 40;
     settings.activations = Activations::compute;
     settings.weight_decay = 0;
