@@ -20,6 +20,7 @@ CLI::Validator whole_threads();
 void add_model(CLI::App& verb, ModelOptions& options, bool computes = true);
 void add_threads(CLI::App& verb, int& threads);
 void add_text(CLI::App& verb, TextOptions& text, bool ids);
+void add_inspection(CLI::App& verb, InspectionOptions& inspection);
 void add_sampler(CLI::App& verb, SamplerSettings& settings, std::optional<uint64_t>& seed);
 
 // options_models.cpp: verbs that work on a model
@@ -28,6 +29,7 @@ Verb add_chat(CLI::App& verb);
 Verb add_tokenize(CLI::App& verb);
 Verb add_detokenize(CLI::App& verb);
 Verb add_logits(CLI::App& verb);
+Verb add_attention(CLI::App& verb);
 Verb add_show(CLI::App& verb);
 Verb add_perplexity(CLI::App& verb);
 Verb add_bench(CLI::App& verb);
