@@ -1,5 +1,6 @@
 #include "files/npy_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -127,14 +128,15 @@ NpyArray read_npy(const std::string& path) {
                  .hint = "numpy.ascontiguousarray(x, numpy.float32) makes such an array"});
   }
   NpyArray array{*dtype, parse_shape(values["shape"], header), {}};
-  uint64_t n = 1;
+  const uint64_t element_bytes = info(*dtype).block_bytes;
+  uint64_t n = std::ranges::find(array.shape, 0) == array.shape.end() ? 1 : 0;
   for (const int64_t size : array.shape) {
-    reader.require(n, info(*dtype).block_bytes);  // what would overflow is far more than a file has
+    if (n == 0) break;
+    reader.require(static_cast<uint64_t>(size), n * element_bytes);  // so their product cannot overflow
     n *= static_cast<uint64_t>(size);
   }
   reader.part("data");
-  reader.require(n, info(*dtype).block_bytes);
-  const auto data = reader.take(n * info(*dtype).block_bytes);
+  const auto data = reader.take(n * element_bytes);
   if (reader.left() > 0) {
     reader.fail({.what = "bytes follow the array", .found = std::to_string(reader.left()) + " bytes"}, reader.offset());
   }

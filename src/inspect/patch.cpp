@@ -109,7 +109,8 @@ LayerSkipper::LayerSkipper(std::vector<int> layers, std::span<const AnnouncedTen
   const auto output_of = [](int layer) { return layer < 0 ? "embed" : "blk." + std::to_string(layer) + ".resid"; };
   for (const int layer : layers) {
     for (const std::string& name : {output_of(layer - 1), output_of(layer)}) {
-      if (std::ranges::find(tensors, name, &AnnouncedTensor::name) != tensors.end()) continue;
+      const bool exists = std::ranges::find(tensors, name, &AnnouncedTensor::name) != tensors.end();
+      if (exists && layer >= 0) continue;
       int n_layers = 0;
       while (std::ranges::find(tensors, output_of(n_layers), &AnnouncedTensor::name) != tensors.end()) ++n_layers;
       throw Error({.what = "there is no such layer",
