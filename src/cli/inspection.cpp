@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "inspect/first_difference.h"
 
 namespace orrery::cli {
 
@@ -19,29 +20,34 @@ Inspection::Inspection(const InspectionOptions& options, Session& session, const
       skipper_ = std::make_unique<LayerSkipper>(options.skipped_layers, tensors);
       observers_.push_back(skipper_.get());
     }
-    if (stops) add_stopper(options, tensors, session.model->context_length());
+    if (stops) add_stopper(options, tensors, session);
   }
   observers_.insert(observers_.end(), watchers.begin(), watchers.end());
   if (stopper_) observers_.push_back(stopper_.get());
 }
 
 void Inspection::add_stopper(const InspectionOptions& options, std::span<const AnnouncedTensor> tensors,
-                             int context_length) {
+                             const Session& session) {
   std::vector<std::unique_ptr<StopCondition>> conditions;
   for (const std::string& text : options.stop_at) {
     const std::string where = "--stop-at " + printable(text.substr(0, 100));
     Selector selector = parse_selector(text, where);
-    check(selector, where, tensors, context_length);
+    check(selector, where, tensors, session.model->context_length());
     conditions.push_back(stop_at(std::move(selector), text));
   }
+  const std::string first_difference = "first-diff=";
   for (const std::string& text : options.stop_on) {
-    if (text != "nan") {
+    if (text == "nan") {
+      conditions.push_back(stop_on_non_finite());
+    } else if (text.starts_with(first_difference)) {
+      conditions.push_back(stop_on_first_difference(text.substr(first_difference.size()),
+                                                    trace_header(session.model->config(), *session.kernels), tensors));
+    } else {
       throw Error({.what = "there is no such thing to stop on",
                    .where = "--stop-on",
-                   .expected = "nan",
+                   .expected = "nan, or first-diff=FILE with a trace",
                    .found = "'" + printable(text.substr(0, 100)) + "'"});
     }
-    conditions.push_back(stop_on_non_finite());
   }
   stopper_ = std::make_unique<Stopper>(std::move(conditions),
                                        [](const std::string& report) { std::fputs(report.c_str(), stderr); });

@@ -27,7 +27,7 @@ class Inspection {
   std::unique_ptr<Stopper> stopper_;
   std::vector<Observer*> observers_;
 
-  void add_stopper(const InspectionOptions& options, std::span<const AnnouncedTensor> tensors, int context_length);
+  void add_stopper(const InspectionOptions& options, std::span<const AnnouncedTensor> tensors, const Session& session);
 };
 
 }  // namespace orrery::cli

@@ -70,9 +70,10 @@ void add_inspection(CLI::App& verb, InspectionOptions& inspection) {
         ->allow_extra_args(false);
   };
   add("--stop-at", inspection.stop_at,
-      "stop at a tensor: blk.3.attn.scores@5, blk.*.resid@3-7, logits@last; prints it and ends with status 3, under a "
+      "stop at a tensor: blk.3.attn.scores@5, blk.*.resid@3-7, logits@last; prints it and ends with status 4, under a "
       "debugger halts there. May be given several times, as the next three");
-  add("--stop-on", inspection.stop_on, "stop at the first tensor with a NaN or infinity: nan");
+  add("--stop-on", inspection.stop_on,
+      "stop at the first tensor with a NaN or infinity: nan; at the first that differs from a trace: first-diff=FILE");
   add("--patch", inspection.patches,
       "what if: blk.2.attn.out=zero, =mean (over the positions of the call) or =FILE.npy ([d] or [n, d])");
   add("--skip-layer", inspection.skipped_layers, "what if: leave a block out")->check(at_least(0));

@@ -97,6 +97,27 @@ struct AttentionOptions {
   int width = 100;          // columns of the terminal
 };
 
+struct TraceOptions {
+  ModelOptions model;
+  TextOptions text;
+  InspectionOptions inspection;
+  int planted_bug = 0;  // 0: none
+  std::string output;
+  bool as_text = false;
+  std::string npy;     // a folder
+  std::string filter;  // empty: all tensors
+  std::string positions;
+  std::string precision;  // empty: as the kernels have it
+  bool special = false;
+};
+
+struct TraceDiffOptions {
+  std::string a, b;    // the second may be empty where there is a model
+  ModelOptions model;  // path empty: none
+  double tolerance = 1e-4;
+  bool all = false;
+};
+
 struct ShowOptions {
   ModelOptions model;
   bool metadata = false;
@@ -206,6 +227,8 @@ int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
 int attention(const AttentionOptions& options);
+int trace(const TraceOptions& options);
+int trace_diff(const TraceDiffOptions& options);
 int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
@@ -220,7 +243,8 @@ int claims(const ClaimsOptions& options);
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
 constexpr int kUsageAtFault = 2;
-constexpr int kStopped = 3;        // --stop-at or --stop-on ended the run
+constexpr int kDiffers = 3;        // what was compared is not the same
+constexpr int kStopped = 4;        // --stop-at or --stop-on ended the run
 constexpr int kInterrupted = 130;  // what a shell reports of a program that Ctrl-C ended
 
 // Understands the command line and calls the verb. Prints help on standard output, mistakes on standard error.

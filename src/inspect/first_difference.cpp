@@ -86,13 +86,15 @@ class StopOnFirstDifference : public StopCondition {
     has_stopped_ = true;
     int64_t row = 0;
     if (comparison.worst >= 0) row = comparison.worst / found.width() % static_cast<int64_t>(rows.size());
-    return Reason{"stopped at the first difference from " + printable(path_) + "\n" + difference(found, expected, comparison),
-                  {rows[static_cast<size_t>(row)]}};
+    return Reason{
+        "stopped at the first difference from " + printable(path_) + "\n" + difference(found, expected, comparison),
+        {rows[static_cast<size_t>(row)]}};
   }
 
   std::string difference(const TensorValues& found, const TensorValues& expected,
                          const TensorComparison& comparison) const {
-    if (!comparison.same_shape) return "  the shape is " + shape_text(found) + " in place of " + shape_text(expected) + since();
+    if (!comparison.same_shape)
+      return "  the shape is " + shape_text(found) + " in place of " + shape_text(expected) + since();
     char text[200];
     const auto worst = static_cast<size_t>(std::max<int64_t>(0, comparison.worst));
     std::snprintf(text, sizeof text, "  largest difference %.3g (%.6g in place of %.6g), NMSE %.3g, cosine %.6f",

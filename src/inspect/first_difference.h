@@ -10,11 +10,10 @@
 
 namespace orrery {
 
-// Numbers that differ by less are taken for rounding: TensorComparison::relative. Programs that compute in F32 and F16
-// weights are well below.
-inline constexpr double kFirstDifferenceTolerance = 1e-3;
+// Numbers that differ by less are taken for rounding: TensorComparison::relative, as trace-diff has it.
+inline constexpr double kFirstDifferenceTolerance = 1e-4;
 
-// `reference` is a trace; `header` is of the model that runs. Rows are compared by their order in the text: a text that
+// `path` is of a trace; `header` is of the model that runs. Rows are compared by their order in the text: a text that
 // begins later than at position 0 (because something is still in the cache) is compared from its beginning, and the
 // reason says so. Throws Error where the two have no tensor in common.
 std::unique_ptr<StopCondition> stop_on_first_difference(const std::string& path, const TraceHeader& header,

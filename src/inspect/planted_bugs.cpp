@@ -91,11 +91,10 @@ PlantedBug planted_bug(int number) {
                .found = std::to_string(number)});
 }
 
-void check_planted_bug(PlantedBug bug, const ModelConfig& config, TokenId bos) {
+void check_planted_bug(PlantedBug bug, const ModelConfig& config) {
   const bool shares_heads = config.n_kv_heads > 1 && config.n_kv_heads < config.n_heads;
   const bool would_show = (bug != PlantedBug::rope_layout || config.positions == Positions::rope) &&
                           (bug != PlantedBug::head_mapping || shares_heads) &&
-                          (bug != PlantedBug::missing_bos || bos != kNoToken) &&
                           (bug != PlantedBug::transposed || config.q_dim() == config.d_model);
   if (would_show) return;
   throw Error({.what = "this bug would change nothing in this model",
@@ -172,7 +171,13 @@ void PlantedKernels::attention_mix(const AttentionShape& shape, const AttentionG
 }
 
 std::vector<TokenId> planted_prompt(PlantedBug bug, std::vector<TokenId> prompt, TokenId bos) {
-  if (bug == PlantedBug::missing_bos && prompt.size() > 1 && prompt.front() == bos) prompt.erase(prompt.begin());
+  if (bug != PlantedBug::missing_bos) return prompt;
+  if (prompt.size() < 2 || bos == kNoToken || prompt.front() != bos) {
+    throw Error({.what = "this bug would change nothing in this prompt",
+                 .where = "--plant",
+                 .hint = "give a longer one, with the token that begins a text"});
+  }
+  prompt.erase(prompt.begin());
   return prompt;
 }
 

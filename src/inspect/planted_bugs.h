@@ -25,7 +25,7 @@ inline constexpr int kPlantedBugs = 8;
 // Numbers 1 to kPlantedBugs, in an order that tells nothing. Throws Error for others.
 PlantedBug planted_bug(int number);
 // Throws Error where the bug would change nothing in such a model.
-void check_planted_bug(PlantedBug bug, const ModelConfig& config, TokenId bos);
+void check_planted_bug(PlantedBug bug, const ModelConfig& config);
 
 // Kernels with the bug, where it is one of kernels.
 class PlantedKernels : public DecoratedKernels {
@@ -51,7 +51,7 @@ class PlantedKernels : public DecoratedKernels {
   PlantedBug bug_;
 };
 
-// The prompt with the bug, where it is one of prompts.
+// The prompt with the bug, where it is one of prompts. Throws Error for a prompt that has no such token, or only that.
 std::vector<TokenId> planted_prompt(PlantedBug bug, std::vector<TokenId> prompt, TokenId bos);
 // A new sequence; with the bug, where it is one of caches: the text that was there before has not been forgotten.
 std::unique_ptr<SequenceState> planted_sequence(PlantedBug bug, LanguageModel& model, Kernels& kernels);
