@@ -161,6 +161,14 @@ void PlantedKernels::attention_scores(const AttentionShape& shape, const Attenti
 
 void PlantedKernels::attention_mix(const AttentionShape& shape, const AttentionGroup& group, const Tensor& weights,
                                    Tensor& mix) {
+  if (bug_ == PlantedBug::missing_mask) {
+    AttentionShape planted = shape;
+    AttentionGroup planted_group = group;
+    const std::vector<int> positions = all_as_last(group.positions);
+    planted.window = 0;
+    planted_group.positions = positions;
+    return DecoratedKernels::attention_mix(planted, planted_group, weights, mix);
+  }
   if (bug_ != PlantedBug::head_mapping) return DecoratedKernels::attention_mix(shape, group, weights, mix);
   OwnedTensor weights_reordered(weights.dtype, {weights.shape[0], weights.shape[1], weights.shape[2]});
   OwnedTensor mix_reordered(mix.dtype, {mix.shape[0], mix.shape[1]});
