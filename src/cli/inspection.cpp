@@ -41,7 +41,8 @@ void Inspection::add_stopper(const InspectionOptions& options, std::span<const A
       conditions.push_back(stop_on_non_finite());
     } else if (text.starts_with(first_difference)) {
       conditions.push_back(stop_on_first_difference(text.substr(first_difference.size()),
-                                                    trace_header(session.model->config(), *session.kernels), tensors));
+                                                    trace_header(session.model->config(), *session.kernels), tensors,
+                                                    session.checkpoint));
     } else {
       throw Error({.what = "there is no such thing to stop on",
                    .where = "--stop-on",

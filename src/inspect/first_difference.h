@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "files/checkpoint.h"
 #include "inspect/announced_tensors.h"
 #include "inspect/stopper.h"
 #include "inspect/trace.h"
@@ -15,8 +16,10 @@ inline constexpr double kFirstDifferenceTolerance = 1e-4;
 
 // `path` is of a trace; `header` is of the model that runs. Rows are compared by their order in the text: a text that
 // begins later than at position 0 (because something is still in the cache) is compared from its beginning, and the
-// reason says so. Throws Error where the two have no tensor in common.
+// reason says so. The reason has hints, as trace-diff gives them (`model` has the weights for some of them). Throws
+// Error where the two have no tensor in common.
 std::unique_ptr<StopCondition> stop_on_first_difference(const std::string& path, const TraceHeader& header,
-                                                        std::span<const AnnouncedTensor> tensors);
+                                                        std::span<const AnnouncedTensor> tensors,
+                                                        std::shared_ptr<const Checkpoint> model = nullptr);
 
 }  // namespace orrery

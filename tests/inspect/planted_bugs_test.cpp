@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "inspect/first_difference.h"
+#include "inspect/hints.h"
 #include "inspect/recorder.h"
 #include "kernels/reference/reference_kernels.h"
 #include "model/transformer.h"
@@ -50,17 +51,28 @@ std::vector<double> sound_tensor(LanguageModel& model, const std::string& name) 
   return tensor_of(model, sound, name);
 }
 
-const PlantedBug kAll[] = {PlantedBug::rope_layout, PlantedBug::missing_scale, PlantedBug::epsilon,
-                           PlantedBug::missing_bos, PlantedBug::missing_mask,  PlantedBug::head_mapping,
-                           PlantedBug::stale_cache, PlantedBug::transposed};
+struct KnownSymptom {
+  PlantedBug bug;
+  Symptom symptom;
+};
+const KnownSymptom kSymptoms[] = {{PlantedBug::rope_layout, Symptom::rope_layout},
+                                  {PlantedBug::missing_scale, Symptom::missing_scale},
+                                  {PlantedBug::epsilon, Symptom::epsilon},
+                                  {PlantedBug::missing_bos, Symptom::missing_bos},
+                                  {PlantedBug::missing_mask, Symptom::mask},
+                                  {PlantedBug::head_mapping, Symptom::head_mapping},
+                                  {PlantedBug::stale_cache, Symptom::cache_not_reset},
+                                  {PlantedBug::transposed, Symptom::transposed_matrix}};
 
 // The tensor at which a run with the bug stops, and why.
-std::string first_difference(LanguageModel& model, PlantedBug bug, const std::string& reference) {
+std::string first_difference(const std::shared_ptr<const Checkpoint>& checkpoint, PlantedBug bug,
+                             const std::string& reference) {
+  Transformer model(checkpoint);
   ReferenceKernels<float> sound{Threads(1)};
   PlantedKernels kernels(bug, sound);
   const auto tensors = announced_tensors(model, sound);
   std::vector<std::unique_ptr<StopCondition>> conditions;
-  conditions.push_back(stop_on_first_difference(reference, trace_header(model.config(), sound), tensors));
+  conditions.push_back(stop_on_first_difference(reference, trace_header(model.config(), sound), tensors, checkpoint));
   Stopper stopper(std::move(conditions), [](const std::string&) {});
   Observer* const observers[] = {&stopper};
   const auto ids = planted_prompt(bug, prompt(), kBos);
@@ -82,31 +94,44 @@ TEST_CASE("planted bugs: each number is another bug, and shows at the tensor tha
   CHECK_ERROR(planted_bug(0), "--plant", "1 to 8");
   CHECK_ERROR(planted_bug(9), "--plant");
 
-  Transformer model(random_model(small_config(0), DType::F32));
+  const auto checkpoint = random_model(small_config(0), DType::F32);
+  Transformer model(checkpoint);
   ReferenceKernels<float> kernels{Threads(1)};
   const TemporaryFolder folder;
   const std::string reference = folder / "right.safetensors";
   write_trace(reference, record_trace(model, prompt(), kernels));
-  const auto stops_at = [&](PlantedBug bug, const std::string& name) {
+  const auto stops_at = [&](PlantedBug bug, const std::string& name, Symptom symptom) {
     check_planted_bug(bug, model.config());
-    const std::string report = first_difference(model, bug, reference);
+    const std::string report = first_difference(checkpoint, bug, reference);
     CAPTURE(report);
     CHECK(contains(report, "stopped at the first difference"));
     CHECK(contains(report, "\n" + name + "  F32"));
-    return report;
+    CHECK(contains(report, std::string("\n  hint: ") + symptom_name(symptom) + ": "));
   };
-  stops_at(PlantedBug::rope_layout, "blk.0.attn.q_rope");
-  stops_at(PlantedBug::missing_scale, "blk.0.attn.scores");
-  stops_at(PlantedBug::epsilon, "blk.0.attn_norm");
-  stops_at(PlantedBug::missing_bos, "embed");
-  stops_at(PlantedBug::missing_mask, "blk.0.attn.scores");
-  stops_at(PlantedBug::head_mapping, "blk.0.attn.scores");
-  stops_at(PlantedBug::transposed, "blk.0.attn.out");
-  CHECK(contains(stops_at(PlantedBug::stale_cache, "blk.0.attn.q_rope"), "begins at position 3"));
+  stops_at(PlantedBug::rope_layout, "blk.0.attn.q_rope", Symptom::rope_layout);
+  stops_at(PlantedBug::missing_scale, "blk.0.attn.scores", Symptom::missing_scale);
+  stops_at(PlantedBug::epsilon, "blk.0.attn_norm", Symptom::epsilon);
+  stops_at(PlantedBug::missing_bos, "embed", Symptom::missing_bos);
+  stops_at(PlantedBug::missing_mask, "blk.0.attn.scores", Symptom::mask);
+  stops_at(PlantedBug::head_mapping, "blk.0.attn.scores", Symptom::head_mapping);
+  stops_at(PlantedBug::transposed, "blk.0.attn.out", Symptom::transposed_matrix);
+  stops_at(PlantedBug::stale_cache, "blk.0.attn.q_rope", Symptom::cache_not_reset);
+
+  // Whole traces, compared afterwards, lead to the same diagnosis.
+  const Trace right = read_trace(reference);
+  for (const auto& [bug, symptom] : kSymptoms) {
+    PlantedKernels planted(bug, kernels);
+    const auto state = planted_sequence(bug, model, planted);
+    const Trace wrong = record_trace(model, *state, planted_prompt(bug, prompt(), kBos), planted);
+    const auto hints = find_hints(wrong, right, compare_traces(wrong, right), checkpoint.get());
+    CAPTURE(symptom_name(symptom));
+    REQUIRE_FALSE(hints.empty());
+    CHECK(hints.front().symptom == symptom);
+  }
 }
 
 TEST_CASE("planted bugs: attention at once and in steps have the same one") {
-  for (const PlantedBug bug : kAll) {
+  for (const auto& [bug, symptom] : kSymptoms) {
     Transformer model(random_model(small_config(0), DType::F32));
     const auto steps = planted_tensor(model, bug, "logits");
     const auto at_once = planted_tensor(model, bug, "logits", false);
