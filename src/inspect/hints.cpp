@@ -42,6 +42,8 @@ std::vector<Hint> find_hints(const Trace& a, const Trace& b, const TraceDiff& di
     // Small differences are nothing but precision only where nothing else fits.
     if (entry.symptom == Symptom::precision_only && !hints.empty()) break;
     if (auto text = entry.find(evidence)) hints.push_back({entry.symptom, std::move(*text)});
+    // Of other inputs everything that follows is a consequence.
+    if (entry.symptom == Symptom::cache_not_reset && !hints.empty()) break;
   }
   return hints;
 }

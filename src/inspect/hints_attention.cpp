@@ -9,19 +9,32 @@ namespace {
 
 // ---- RoPE ----
 
-struct Pairing {
-  bool is_split;  // (i, i + dims/2) turn together, else (2i, 2i+1)
-};
+// Which elements of a head turn together. Heads are compared in the half-split order, where the right pairs are (i, i +
+// dims/2). A program that turns the other pairs turns neighbours, (2i, 2i+1), if its heads stand in that order; if they
+// stand interleaved, it turns what lies half a head apart there.
+enum class Pairs { right, neighbours, halves_of_interleaved };
+
+// The two elements of pair i, in the half-split order.
+std::pair<int64_t, int64_t> pair_of(Pairs pairs, int64_t i, int64_t rope_dims) {
+  const int64_t half = rope_dims / 2;
+  const auto split = [&](int64_t place) { return place / 2 + place % 2 * half; };  // of an interleaved place
+  switch (pairs) {
+    case Pairs::right: return {i, i + half};
+    case Pairs::neighbours: return {2 * i, 2 * i + 1};
+    case Pairs::halves_of_interleaved: return {split(i), split(i + half)};
+  }
+  return {};
+}
 
 // Whether each of these pairs is as long after RoPE as before: a rotation keeps the length of the pairs that it turns,
 // and of no other ones.
-bool keeps_lengths(const TensorValues& before, const TensorValues& after, Pairing pairing, int64_t head_dim,
+bool keeps_lengths(const TensorValues& before, const TensorValues& after, Pairs pairs, int64_t head_dim,
                    int64_t rope_dims) {
   double differences = 0, squares = 0;
   for (size_t head = 0; head < before.numbers.size(); head += static_cast<size_t>(head_dim)) {
     for (int64_t i = 0; i < rope_dims / 2; ++i) {
-      const size_t one = head + static_cast<size_t>(pairing.is_split ? i : 2 * i);
-      const size_t two = head + static_cast<size_t>(pairing.is_split ? i + rope_dims / 2 : 2 * i + 1);
+      const auto [first, second] = pair_of(pairs, i, rope_dims);
+      const size_t one = head + static_cast<size_t>(first), two = head + static_cast<size_t>(second);
       const double was = before.numbers[one] * before.numbers[one] + before.numbers[two] * before.numbers[two];
       const double is = after.numbers[one] * after.numbers[one] + after.numbers[two] * after.numbers[two];
       differences += std::abs(was - is);
@@ -54,8 +67,8 @@ std::optional<RopePair> rotated(const Evidence& evidence) {
   return pair;
 }
 
-bool keeps(const RopePair& pair, bool in_a, Pairing pairing) {
-  return keeps_lengths(in_a ? pair.before->a : pair.before->b, in_a ? pair.after->a : pair.after->b, pairing,
+bool keeps(const RopePair& pair, bool in_a, Pairs pairs) {
+  return keeps_lengths(in_a ? pair.before->a : pair.before->b, in_a ? pair.after->a : pair.after->b, pairs,
                        pair.head_dim, pair.rope_dims);
 }
 
@@ -147,20 +160,21 @@ Diagnosis find_rope_layout(const Evidence& evidence) {
   if (evidence.is_kind({"attn.q", "attn.k", "attn.q_norm", "attn.k_norm"})) return find_permuted_rows(evidence);
   const auto pair = rotated(evidence);
   if (!pair) return std::nullopt;
-  const bool a_splits = keeps(*pair, true, {true}), b_splits = keeps(*pair, false, {true});
-  if (a_splits == b_splits) return find_permuted_rows(evidence);
-  if (!keeps(*pair, !a_splits, {false})) return std::nullopt;
-  const std::string right = a_splits ? "A" : "B", wrong = a_splits ? "B" : "A";
-  return "q and k agree, but RoPE turns other pairs: the weights are made for those that " + right +
-         " turns, (i, i + rope_dims/2) where heads stand half-split; " + wrong +
-         " turns neighbours of that order, and keeps the length of those pairs only";
+  const bool a_is_right = keeps(*pair, true, Pairs::right), b_is_right = keeps(*pair, false, Pairs::right);
+  if (a_is_right == b_is_right) return find_permuted_rows(evidence);
+  if (!keeps(*pair, !a_is_right, Pairs::neighbours) && !keeps(*pair, !a_is_right, Pairs::halves_of_interleaved)) {
+    return std::nullopt;
+  }
+  const std::string right = a_is_right ? "A" : "B", wrong = a_is_right ? "B" : "A";
+  return "q and k agree, but RoPE turns other pairs: " + right + " turns those that the order of its rows asks for; " +
+         wrong + " takes half-split rows, (i, i + rope_dims/2), for interleaved ones, (2i, 2i+1), or the reverse";
 }
 
 // The same pairs turn, by other angles. Where RoPE's output is not there: the score of a row with its own key does not
 // depend on angles, all others do.
 Diagnosis find_rope_angles(const Evidence& evidence) {
   if (const auto pair = rotated(evidence)) {
-    if (!keeps(*pair, true, {true}) || !keeps(*pair, false, {true})) return std::nullopt;
+    if (!keeps(*pair, true, Pairs::right) || !keeps(*pair, false, Pairs::right)) return std::nullopt;
     const bool differs_at_start = pair->after->positions.front() == 0 && row_distance(*pair->after, 0) > kSame;
     return "the same pairs turn by other angles: " +
            std::string(differs_at_start

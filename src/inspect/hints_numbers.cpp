@@ -115,6 +115,29 @@ std::optional<double> other_epsilon(const TensorPair& output, const std::vector<
   return is_one ? std::optional(std::max(middle, 0.0)) : std::nullopt;
 }
 
+// Where A's (or B's) epsilon is this one: the other's that explains the mismatch.
+std::optional<double> epsilon_of_other(const Evidence& evidence, bool a_is_right, double epsilon) {
+  const TensorPair *found = evidence.mismatch(), *input = evidence.agreeing_input();
+  if (found == nullptr || input == nullptr || input->a.shape != found->a.shape) return std::nullopt;
+  TensorPair output = *found;
+  if (!a_is_right) std::swap(output.a, output.b);
+  TensorValues x = a_is_right ? input->a : input->b;
+  if (evidence.is_kind({"attn.q_norm", "attn.k_norm"})) {  // a row for each head
+    const int64_t head_dim = evidence.known(&TraceHeader::head_dim);
+    if (head_dim == 0 || x.width() % head_dim != 0) return std::nullopt;
+    for (TensorValues* values : {&x, &output.a, &output.b}) {
+      values->shape = {std::ssize(values->numbers) / head_dim, head_dim};
+    }
+  }
+  const auto norm = evidence.a.header.norm ? evidence.a.header.norm : evidence.b.header.norm;
+  const std::vector<double> squares = mean_squares(x, norm.value_or(Norm::rms));
+  if (norm == Norm::layer) {
+    if (x.n_rows() < 3) return std::nullopt;
+    take_off_bias(x, squares, epsilon, output);
+  }
+  return other_epsilon(output, squares, epsilon);
+}
+
 // ---- Matrices ----
 
 const char* weight_of(std::string_view kind) {
@@ -237,34 +260,17 @@ Diagnosis find_epsilon(const Evidence& evidence) {
   const TraceHeader &of_a = evidence.a.header, &of_b = evidence.b.header;
   const std::string advice = ": the norm's epsilon is another one";
   if (of_a.norm_epsilon > 0 && of_b.norm_epsilon > 0 && of_a.norm_epsilon != of_b.norm_epsilon) {
-    return "A's header says " + four_digits(of_a.norm_epsilon) + " and B's " + four_digits(of_b.norm_epsilon) +
+    return "A's header says " + four_digits(of_a.norm_epsilon) + " and B's " + four_digits(of_b.norm_epsilon) + advice;
+  }
+  for (const bool a_is_right : {true, false}) {  // one of the headers is wrong about it, or absent
+    const double epsilon = a_is_right ? of_a.norm_epsilon : of_b.norm_epsilon;
+    const auto other = epsilon > 0 ? epsilon_of_other(evidence, a_is_right, epsilon) : std::nullopt;
+    if (!other) continue;
+    return "each row of " + evidence.first.name + " differs by a factor, as with an epsilon of " + four_digits(*other) +
+           " in " + (a_is_right ? "B" : "A") + " and " + four_digits(epsilon) + " in " + (a_is_right ? "A" : "B") +
            advice;
   }
-  const TensorPair *found = evidence.mismatch(), *input = evidence.agreeing_input();
-  const bool a_is_known = of_a.norm_epsilon > 0;
-  const double epsilon = a_is_known ? of_a.norm_epsilon : of_b.norm_epsilon;
-  if (found == nullptr || input == nullptr || input->a.shape != found->a.shape || epsilon == 0) return std::nullopt;
-  TensorPair output = *found;
-  if (!a_is_known) std::swap(output.a, output.b);
-  TensorValues x = a_is_known ? input->a : input->b;
-  if (evidence.is_kind({"attn.q_norm", "attn.k_norm"})) {  // a row for each head
-    const int64_t head_dim = evidence.known(&TraceHeader::head_dim);
-    if (head_dim == 0 || x.width() % head_dim != 0) return std::nullopt;
-    for (TensorValues* values : {&x, &output.a, &output.b}) {
-      values->shape = {std::ssize(values->numbers) / head_dim, head_dim};
-    }
-  }
-  const Norm norm = (a_is_known ? of_a.norm : of_b.norm).value_or(Norm::rms);
-  const std::vector<double> squares = mean_squares(x, norm);
-  if (norm == Norm::layer) {
-    if (x.n_rows() < 3) return std::nullopt;
-    take_off_bias(x, squares, epsilon, output);
-  }
-  const auto other = other_epsilon(output, squares, epsilon);
-  if (!other) return std::nullopt;
-  return "each row of " + evidence.first.name + " differs by a factor, as with an epsilon of " + four_digits(*other) +
-         " in " + (a_is_known ? "B" : "A") + " and " + four_digits(epsilon) + " in " + (a_is_known ? "A" : "B") +
-         advice;
+  return std::nullopt;
 }
 
 // With the weights at hand: the input times the matrix read the other way round gives what one of the two has.
