@@ -8,7 +8,8 @@
 #   ...
 #   ```
 # is a command (it may go on in the next line after a \) and its output. Both languages must have the same blocks, so
-# each command runs once. How outputs are compared: scripts/lessons/compare.awk.
+# each command runs once. How outputs are compared: scripts/lessons/compare.awk. Beside its README a lesson may have an
+# exercise, which is treated the same.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 mode=${1:-}
@@ -22,11 +23,11 @@ trap 'rm -rf "$temporary"' EXIT
 status=0
 total=0
 
-# run_document FOLDER: runs the commands of its README.md; their outputs go to $temporary/N.output.
+# run_document FILE: runs its commands; their outputs go to $temporary/N.output.
 run_document() {
   rm -f "$temporary"/*
-  awk -v out="$temporary" -f scripts/lessons/blocks.awk "$1/README.md"
-  allowed=$(sed -n 's/^Reading: [0-9]* minutes · Running: under \([0-9]*\) seconds.*/\1/p' "$1/README.md")
+  awk -v out="$temporary" -f scripts/lessons/blocks.awk "$1"
+  allowed=$(sed -n 's/^Reading: [0-9]* minutes · Running: under \([0-9]*\) seconds.*/\1/p' "$1")
   number=0
   while number=$((number + 1)) && [ -f "$temporary/$number.command" ]; do
     began=$(date +%s)
@@ -36,27 +37,33 @@ run_document() {
     total=$((total + seconds))
     # The times hold for two quiet cores; a machine may have neighbours.
     if [ "$mode" = check ] && [ $seconds -gt $((2 * ${allowed:-0})) ]; then
-      echo "$1/README.md:$(cat "$temporary/$number.line"): took $seconds s, the document says under ${allowed:-?}"
+      echo "$1:$(cat "$temporary/$number.line"): took $seconds s, the document says under ${allowed:-?}"
       status=1
     fi
   done
 }
 
-lesson() {
-  run_document "$1"
+# document FOLDER NAME: both languages of README or exercise.
+document() {
+  run_document "$1/$2.md"
   if [ "$mode" = update ]; then
-    for document in "$1/README.md" "$1/README.zh.md"; do
-      awk -v out="$temporary" -v update=1 -f scripts/lessons/blocks.awk "$document" >"$temporary/new" &&
-        cat "$temporary/new" >"$document"
+    for file in "$1/$2.md" "$1/$2.zh.md"; do
+      awk -v out="$temporary" -v update=1 -f scripts/lessons/blocks.awk "$file" >"$temporary/new" &&
+        cat "$temporary/new" >"$file"
     done
     return
   fi
-  sh scripts/lessons/pairs.sh "$1" || status=1
+  sh scripts/lessons/pairs.sh "$1" "$2" || status=1
   number=0
   while number=$((number + 1)) && [ -f "$temporary/$number.command" ]; do
-    awk -v where="$1/README.md" -v first="$(cat "$temporary/$number.line")" -f scripts/lessons/compare.awk \
+    awk -v where="$1/$2.md" -v first="$(cat "$temporary/$number.line")" -f scripts/lessons/compare.awk \
       "$temporary/$number.expected" "$temporary/$number.output" || status=1
   done
+}
+
+lesson() {
+  document "$1" README
+  if [ -f "$1/exercise.md" ]; then document "$1" exercise; fi
 }
 
 for folder in lessons/[0-9]*/; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the documents name in `backticks` exists: symbols, files and make targets.
-documents=$(sh scripts/check/files.sh '^README[^\/]*[.]md$|^src/README[.]md$|^lessons/.*README[^\/]*[.]md$')
+documents=$(sh scripts/check/files.sh '^README[^\/]*[.]md$|^src/README[.]md$|^lessons/.*(README|exercise)[^\/]*[.]md$')
 [ -n "$documents" ] || exit 0
 {
   sh scripts/check/files.sh | sed 's/^/file /'

@@ -90,6 +90,20 @@ sed -i.old 's/2 秒/3 秒/' "$lesson/README.zh.md" && finds 'give different time
 both 's/(README[a-z.]*)/(nowhere.md)/' && finds 'there is no nowhere.md'
 rm "$lesson/figure.png" && finds 'figure.png is missing'
 
+# An exercise beside it is treated the same, except for its sections.
+write_exercise() {
+  grep -v -e '^## Step' -e '^## Try' "$lesson/README.md" >"$lesson/exercise.md"
+  grep -v -e '^## 单步' -e '^## 试' "$lesson/README.zh.md" >"$lesson/exercise.zh.md"
+}
+write_exercise
+output=$(sh scripts/lessons.sh check) || { echo "an exercise in order fails: $output"; exit 1; }
+sed -i.old 's/^last/lost/' "$lesson/exercise.md" && finds 'exercise.md:20: the document says:'
+write_exercise
+sed -i.old 's/^## 看什么/### 看什么/' "$lesson/exercise.zh.md" && finds 'exercise.zh.md:'
+write_exercise
+rm "$lesson/exercise.zh.md" && finds 'exercise.zh.md is missing'
+write_exercise
+
 both 's/^in ~3.71 s/in ~1 s/; s/^last/lost/'
 sh scripts/lessons.sh update >/dev/null && sh scripts/lessons.sh check >/dev/null || { echo "update did not mend"; exit 1; }
 echo "all $planted planted faults found"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "cli/session.h"
+#include "cli/inspection.h"
 #include "generate/generate.h"
 
 namespace orrery::cli {
@@ -43,11 +43,14 @@ std::string table(const Session& session, const std::vector<Candidate>& all, siz
 int logits(const LogitsOptions& options) {
   const auto session = open_session(options.model, !options.text.ids);
   const auto prompt = prompt_ids(*session, options.text, {.bos = true, .parse_special = options.special});
+  const Inspection inspection(options.inspection, *session);
   const auto state = session->model->new_sequence();
   catch_interrupt();
-  const Tensor result = prefill(*session->model, *state, prompt, *session->kernels, session->arena,
-                                [] { return !interrupted(); });  // [1, vocab]
+  const Tensor result = prefill(
+      *session->model, *state, prompt, *session->kernels, session->arena, [] { return !interrupted(); },
+      inspection.observers());  // [1, vocab]
   if (interrupted()) return kInterrupted;
+  inspection.print_notes();
   if (const int64_t bad = session->kernels->first_non_finite(result); bad >= 0) {
     throw Error({.what = "the logits are not finite: the model or its file is broken",
                  .where = "token " + std::to_string(bad)});

@@ -5,10 +5,14 @@
 
 #include "base/error.h"
 #include "cli/options.h"
+#include "inspect/stopper.h"
 
 int main(int argc, char** argv) {
   try {
     return orrery::cli::run_command_line(argc, argv);
+  } catch (const orrery::Stopped& stop) {
+    std::fputs(stop.what(), stderr);
+    return orrery::cli::kStopped;
   } catch (const orrery::Error& error) {
     std::fprintf(stderr, "orrery: %s\n", error.what());
   } catch (const std::bad_alloc&) {

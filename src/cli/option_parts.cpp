@@ -63,6 +63,22 @@ void add_text(CLI::App& verb, TextOptions& text, bool ids) {
       ->excludes(file);
 }
 
+void add_inspection(CLI::App& verb, InspectionOptions& inspection) {
+  const auto add = [&](const char* name, auto& values, const char* description) {
+    return verb.add_option(name, values, description)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+  };
+  add("--stop-at", inspection.stop_at,
+      "stop at a tensor: blk.3.attn.scores@5, blk.*.resid@3-7, logits@last; prints it and ends with status 4, under a "
+      "debugger halts there. May be given several times, as the next three");
+  add("--stop-on", inspection.stop_on,
+      "stop at the first tensor with a NaN or infinity: nan; at the first that differs from a trace: first-diff=FILE");
+  add("--patch", inspection.patches,
+      "what if: blk.2.attn.out=zero, =mean (over the positions of the call) or =FILE.npy ([d] or [n, d])");
+  add("--skip-layer", inspection.skipped_layers, "what if: leave a block out")->check(at_least(0));
+}
+
 void add_sampler(CLI::App& verb, SamplerSettings& s, std::optional<uint64_t>& seed) {
   verb.add_option("-s,--seed", seed, "the same seed gives the same text (default: drawn and printed)");
   verb.add_option("--temp", s.temperature, "temperature; 0 always takes the likeliest")->capture_default_str();

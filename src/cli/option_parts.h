@@ -20,6 +20,7 @@ CLI::Validator whole_threads();
 void add_model(CLI::App& verb, ModelOptions& options, bool computes = true);
 void add_threads(CLI::App& verb, int& threads);
 void add_text(CLI::App& verb, TextOptions& text, bool ids);
+void add_inspection(CLI::App& verb, InspectionOptions& inspection);
 void add_sampler(CLI::App& verb, SamplerSettings& settings, std::optional<uint64_t>& seed);
 
 // options_models.cpp: verbs that work on a model
@@ -28,10 +29,15 @@ Verb add_chat(CLI::App& verb);
 Verb add_tokenize(CLI::App& verb);
 Verb add_detokenize(CLI::App& verb);
 Verb add_logits(CLI::App& verb);
+Verb add_attention(CLI::App& verb);
 Verb add_show(CLI::App& verb);
 Verb add_perplexity(CLI::App& verb);
 Verb add_bench(CLI::App& verb);
 Verb add_doctor(CLI::App& verb);
+
+// options_inspecting.cpp: verbs that look inside a forward pass
+Verb add_trace(CLI::App& verb);
+Verb add_trace_diff(CLI::App& verb);
 
 // options_learning.cpp: verbs that make and judge models
 Verb add_train_tokenizer(CLI::App& verb);

@@ -30,9 +30,17 @@ struct TextOptions {  // exactly one of them, or none
   std::optional<std::string> ids;   // "1,2,3": fed as they are
 };
 
+struct InspectionOptions {           // inspection.h
+  std::vector<std::string> stop_at;  // "blk.3.attn.scores@5"
+  std::vector<std::string> stop_on;  // "nan"
+  std::vector<std::string> patches;  // "blk.2.attn.out=zero"
+  std::vector<int> skipped_layers;
+};
+
 struct RunOptions {
   ModelOptions model;
   TextOptions text;
+  InspectionOptions inspection;
   SamplerSettings sampler;
   std::optional<uint64_t> seed;
   int max_tokens = -1;
@@ -72,9 +80,41 @@ struct DetokenizeOptions {
 struct LogitsOptions {
   ModelOptions model;
   TextOptions text;
+  InspectionOptions inspection;
   bool json = false;
   bool special = false;
   int top = 10;
+};
+
+struct AttentionOptions {
+  ModelOptions model;
+  TextOptions text;
+  InspectionOptions inspection;
+  bool special = false;
+  int layer = 0;
+  std::optional<int> head;  // not given: all
+  std::string output;       // a PNG file; empty: to the terminal
+  int width = 100;          // columns of the terminal
+};
+
+struct TraceOptions {
+  ModelOptions model;
+  TextOptions text;
+  InspectionOptions inspection;
+  int planted_bug = 0;  // 0: none
+  std::string output;
+  bool as_text = false;
+  std::string npy;     // a folder
+  std::string filter;  // empty: all tensors
+  std::string positions;
+  std::string precision;  // empty: as the kernels have it
+  bool special = false;
+};
+
+struct TraceDiffOptions {
+  std::string a, b;    // the second may be empty where there is a model
+  ModelOptions model;  // path empty: none
+  double tolerance = 1e-4;
 };
 
 struct ShowOptions {
@@ -185,6 +225,9 @@ int chat(const ChatOptions& options);
 int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
+int attention(const AttentionOptions& options);
+int trace(const TraceOptions& options);
+int trace_diff(const TraceDiffOptions& options);
 int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
@@ -199,6 +242,8 @@ int claims(const ClaimsOptions& options);
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
 constexpr int kUsageAtFault = 2;
+constexpr int kDiffers = 3;        // what was compared is not the same
+constexpr int kStopped = 4;        // --stop-at or --stop-on ended the run
 constexpr int kInterrupted = 130;  // what a shell reports of a program that Ctrl-C ended
 
 // Understands the command line and calls the verb. Prints help on standard output, mistakes on standard error.

@@ -24,6 +24,7 @@ Verb add_run(CLI::App& verb) {
   verb.add_flag("--verbose-prompt", o->verbose_prompt, "print the token ids that are fed");
   verb.add_flag("!--no-display-prompt", o->display_prompt, "print only what is new");
   verb.add_flag("--print-ids", o->print_ids, "print the new ids as a JSON array instead of text");
+  add_inspection(verb, o->inspection);
   return [o] { return run(*o); };
 }
 
@@ -68,7 +69,22 @@ Verb add_logits(CLI::App& verb) {
   verb.add_flag("--json", o->json, "all logits of the last position as a JSON array");
   verb.add_option("--top", o->top, "how many of the largest to print")->check(at_least(1))->capture_default_str();
   verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
+  add_inspection(verb, o->inspection);
   return [o] { return logits(*o); };
+}
+
+Verb add_attention(CLI::App& verb) {
+  const auto o = std::make_shared<AttentionOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model.threads);
+  add_text(verb, o->text, true);
+  verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
+  verb.add_option("--layer", o->layer, "the block")->check(at_least(0))->capture_default_str();
+  verb.add_option("--head", o->head, "one head (default: all, side by side)")->check(at_least(0));
+  verb.add_option("-o,--output", o->output, "a PNG file, in place of the terminal");
+  verb.add_option("--columns", o->width, "width of the terminal")->check(CLI::Range(20, 1000))->capture_default_str();
+  add_inspection(verb, o->inspection);
+  return [o] { return attention(*o); };
 }
 
 Verb add_show(CLI::App& verb) {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "cli/session.h"
+#include "cli/inspection.h"
 #include "config/arithmetic.h"
 #include "generate/generate.h"
 #include "model/weights.h"
@@ -56,10 +56,15 @@ Generation generate_text(Session& session, const RunOptions& options, const std:
     print(stream.push(id));
     return !stream.stopped();
   };
-  const Generation generation =
-      generate(*session.model, prompt, sampler, *session.kernels, session.arena, generate_options, on_token, goes_on);
-  print(stream.flush() + "\n");
-  return generation;
+  try {
+    const Generation generation =
+        generate(*session.model, prompt, sampler, *session.kernels, session.arena, generate_options, on_token, goes_on);
+    print(stream.flush() + "\n");
+    return generation;
+  } catch (const Stopped&) {  // its report shall begin a line
+    print("\n");
+    throw;
+  }
 }
 
 }  // namespace
@@ -77,9 +82,11 @@ int run(const RunOptions& options) {
   print_banner(*session, options.model);
   if (options.verbose_prompt) print_prompt_ids(session->tokenizer.get(), prompt);
 
+  const Inspection inspection(options.inspection, *session);
   Sampler sampler = make_sampler(options.sampler, options.seed);
   GenerateOptions generate_options{.max_tokens = options.max_tokens,
-                                   .end_tokens = session->checkpoint->vocabulary.end_tokens};
+                                   .end_tokens = session->checkpoint->vocabulary.end_tokens,
+                                   .observers = inspection.observers()};
   if (options.ignore_end) {
     sampler.ban(generate_options.end_tokens);
     generate_options.end_tokens.clear();
@@ -90,6 +97,7 @@ int run(const RunOptions& options) {
     std::fprintf(stderr, "the context of %d tokens is full\n", session->model->context_length());
   }
   print_timings(*session, options, generation);
+  inspection.print_notes();
   return interrupted() ? kInterrupted : kDone;
 }
 

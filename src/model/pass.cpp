@@ -84,8 +84,8 @@ Tensor Pass::make(std::string_view name, std::initializer_list<int64_t> shape) {
   return arena.make(FullName(layer, name).view(), kernels.activation_type(), shape);
 }
 
-void Pass::show(Tensor& tensor, std::span<const Row> tensor_rows) {
-  const Probe probe{tensor.name, layer, tensor_rows};
+void Pass::announce(Tensor& tensor, std::span<const Row> tensor_rows) {
+  const Probe probe{tensor.name, layer, tensor_rows.empty() ? rows : tensor_rows};
   for (Observer* observer : observers) {
     if (observer->wants(probe)) observer->on_tensor(probe, tensor);
   }

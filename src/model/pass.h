@@ -44,11 +44,8 @@ struct Pass {
   Tensor make(std::string_view name, int64_t width) { return make(name, {n(), width}); }
   Tensor make(std::string_view name, std::initializer_list<int64_t> shape);
 
-  // Shows a finished tensor to whoever wants to see it. Costs one comparison when nobody looks.
-  void announce(Tensor& tensor) {
-    if (!observers.empty()) show(tensor, rows);
-  }
-  void show(Tensor& tensor, std::span<const Row> tensor_rows);
+  // Shows a finished tensor to whoever wants to see it. Its rows are those of the call, or others where they are given.
+  void announce(Tensor& tensor, std::span<const Row> tensor_rows = {});
   std::vector<Row> wanting_rows() const;  // those that want logits
   // Whether somebody wants this layer's tensor of that name.
   bool is_wanted(std::string_view name);

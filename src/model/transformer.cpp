@@ -139,7 +139,7 @@ Tensor Transformer::head(Pass& pass, const Tensor& x) const {
     pass.kernels.embed(final_norm, pass.logit_rows, wanted);  // [n_logits, d_model]
   }
   pass.kernels.matmul(wanted, weights_.head, logits);  // [n_logits, vocab]
-  pass.show(logits, pass.wanting_rows());
+  pass.announce(logits, pass.wanting_rows());
   return logits;
 }
 

@@ -128,10 +128,10 @@ void Transformer::attend_visibly(Pass& pass, const AttentionShape& shape, size_t
   const auto rows = pass.rows.subspan(static_cast<size_t>(which.first_row), static_cast<size_t>(which.n_rows));
   Tensor scores = pass.make("attn.scores", {shape.n_heads, which.n_rows, which.n_keys()});
   pass.kernels.attention_scores(shape, group, q, scores);  // [n_heads, n_rows, n_keys]
-  pass.show(scores, rows);
+  pass.announce(scores, rows);
   Tensor weights = pass.make("attn.weights", {shape.n_heads, which.n_rows, which.n_keys()});
   pass.kernels.softmax(scores, weights);  // [n_heads, n_rows, n_keys]
-  pass.show(weights, rows);
+  pass.announce(weights, rows);
   pass.kernels.attention_mix(shape, group, weights, mix);  // rows of [n, n_heads * head_dim]
 }
 
