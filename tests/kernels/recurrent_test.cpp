@@ -87,6 +87,55 @@ TEST_CASE("fast recurrent layers: many sequences, so that the matrix is packed, 
   }
 }
 
+TEST_CASE("fast recurrent layers on their way back") {
+  Random random(15);
+  const LayerShape shapes[] = {{Cell::rnn, {9, 2, 14, 14, 1, 6, 13}, 19, 33, true},
+                               {Cell::rnn, {20}, 70, 100},
+                               {Cell::rnn, std::vector<int>(61, 8), 20, 50},
+                               {Cell::rnn, {1, 1}, 5, 64, true}};
+  for (LayerShape shape : shapes) {
+    for (const Cell cell : kCells) {
+      shape.cell = cell;
+      CAPTURE(std::string(name_of(cell)));
+      CAPTURE(shape.d_hidden);
+      const std::vector<Numbers> inputs = random_inputs(shape, random);
+      const Numbers dy =
+          Numbers::random(random, DType::F32, {(cell == Cell::lstm ? 2 : 1) * shape.n(), shape.d_hidden});
+      const auto gradients_by = [&](BackwardKernels& kernels) {
+        const DType type = kernels.activation_type();
+        std::vector<Numbers> converted, gradients;
+        std::vector<Tensor> d;
+        for (const Numbers& input : inputs) converted.push_back(input.as(type));
+        for (const auto& sizes : shape.inputs()) gradients.emplace_back(type, sizes);
+        for (const Numbers& gradient : gradients) d.push_back(gradient.tensor);
+        layer_back(kernels, shape, tensors_of(converted), dy.as(type).tensor, d);
+        return gradients;
+      };
+      ReferenceBackward<double> reference{Threads(1)};
+      const std::vector<Numbers> expected = gradients_by(reference);
+      for (const InstructionSet set : instruction_sets()) {
+        FastBackward fast{Threads(1), set};
+        const std::vector<Numbers> found = gradients_by(fast);
+        for (size_t i = 0; i < found.size(); ++i) {
+          CAPTURE(i);
+          const std::vector<double> a = found[i].doubles(), b = expected[i].doubles();
+          double largest = 1, difference = 0;
+          for (size_t k = 0; k < a.size(); ++k) {
+            largest = std::max(largest, std::abs(b[k]));
+            difference = std::max(difference, std::abs(a[k] - b[k]));
+          }
+          CHECK(difference < 1e-5 * largest);
+        }
+        for (const int n_threads : {2, 3}) {
+          FastBackward threaded{Threads(n_threads), set};
+          const std::vector<Numbers> again = gradients_by(threaded);
+          for (size_t i = 0; i < found.size(); ++i) CHECK(again[i].same_bits(found[i]));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("fast recurrent layers: weights as they are stored") {
   Random random(13);
   for (const DType type : {DType::F16, DType::BF16, DType::Q8_0}) {
