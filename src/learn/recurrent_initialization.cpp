@@ -39,7 +39,10 @@ void fill_orthogonal(const Tensor& square, Random& random) {
     }
     double squares = 0;
     for (const double value : row) squares += value * value;
-    for (size_t k = 0; k < n; ++k) put(square, static_cast<int64_t>(i * n + k), row[k] / std::sqrt(squares));
+    for (size_t k = 0; k < n; ++k) {
+      row[k] /= std::sqrt(squares);
+      put(square, static_cast<int64_t>(i * n + k), row[k]);
+    }
   }
 }
 

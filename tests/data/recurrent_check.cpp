@@ -1,5 +1,7 @@
 // A character LSTM that others trained on Shakespeare: the loss that it should have, and what it writes.
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -26,7 +28,7 @@ std::string data_path(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("char-lstm-shakespeare has about 1.26 nats per character on its own text, and writes lines of a play") {
+TEST_CASE("char-lstm-shakespeare has PyTorch's loss on its own text, and writes lines of a play") {
   const auto checkpoint = std::make_shared<const Checkpoint>(load_checkpoint(data_path("char-lstm-shakespeare")));
   const auto tokenizer = make_tokenizer(checkpoint->vocabulary, checkpoint->path);
   RecurrentModel model(checkpoint);
@@ -35,10 +37,10 @@ TEST_CASE("char-lstm-shakespeare has about 1.26 nats per character on its own te
   const std::string text = file_bytes(data_path("tinyshakespeare/input.txt")).substr(0, 100'000);
   const std::vector<TokenId> ids = tokenizer->encode(text, {});
   CHECK(ids.size() == text.size());
-  const PerplexityResult result = perplexity(model, ids, {.window = 2048, .stride = 1024}, fast, arena);
-  MESSAGE("nats per character: ", result.mean_loss);
-  CHECK(result.mean_loss > 1.2);
-  CHECK(result.mean_loss < 1.32);
+  const auto length = static_cast<int>(ids.size());
+  const PerplexityResult result = perplexity(model, ids, {.window = length, .stride = length - 1}, fast, arena);
+  // torch.nn.LSTM of PyTorch 1.13 on the same 100,000 characters, from zeros.
+  CHECK(std::abs(result.mean_loss - 1.306949) < 1e-5);
 
   const std::vector<TokenId> start(ids.begin(), ids.begin() + 300);
   ReferenceKernels<double> exact{Threads(2)};
@@ -51,7 +53,7 @@ TEST_CASE("char-lstm-shakespeare has about 1.26 nats per character on its own te
   const auto prompt = tokenizer->encode("\n\nKING", {});
   const auto made = generate(model, prompt, sampler, fast, arena, {.max_tokens = 600}, [](TokenId) { return true; });
   const std::string written = tokenizer->decode(made.ids);
-  MESSAGE(written);
+  CAPTURE(written);
   // Mostly words that the text has, in lines of a verse's length, and somebody is named who speaks.
   size_t words = 0, known = 0, begin = 0;
   for (size_t i = 0; i <= written.size(); ++i) {

@@ -1,6 +1,8 @@
 // Recurrent models in files: GGUF and PyTorch's names, there and back.
 #include "files/torch_recurrent.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 

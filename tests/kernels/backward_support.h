@@ -240,7 +240,7 @@ inline std::vector<BackwardCase> cases_of_size(int size, Random& random) {
   };
   // Wide layers of such inputs are saturated, and their slopes rounding: see recurrent_test.cpp for those.
   const Cell cell = kCells[size % 4];
-  const int width = 1 + size % 13;
+  const int width = 1 + size % 7;
   cases.push_back(recurrent_case({cell, {static_cast<int>(other(5)), 1, 3}, other(10), width, size % 3 == 0}));
   cases.push_back(recurrent_case({cell, std::vector<int>(size_t(1 + size / 8), 3), width, other(10), size % 3 == 1}));
   if (n_pairs > 0) {

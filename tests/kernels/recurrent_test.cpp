@@ -3,6 +3,7 @@
 // back, by finite differences (backward_reference_test.cpp).
 #include <algorithm>
 
+#include "kernels/fast/backward.h"
 #include "kernels/recurrent_cases.h"
 
 using namespace orrery;

@@ -1,6 +1,9 @@
 // Recurrent models under the tape: gradients, dropout, memory, what weights begin as, and that they learn.
+#include <cmath>
+
 #include <doctest/doctest.h>
 
+#include "learn/dropout.h"
 #include "learn/learning.h"
 #include "learn/recurrent_initialization.h"
 #include "learn/training_memory.h"
@@ -138,15 +141,18 @@ TEST_CASE("what recurrent weights begin as") {
   }
   // Each gate's matrix times its transpose is 1.
   const std::vector<double> hidden = numbers(with_options.named("blk.1.cell_hh.weight").weight);
+  double largest = 0;
   for (size_t gate = 0; gate < 4; ++gate) {
     for (size_t a = 0; a < 32; ++a) {
       for (size_t b = 0; b < 32; ++b) {
         double dot = 0;
         for (size_t k = 0; k < 32; ++k) dot += hidden[(gate * 32 + a) * 32 + k] * hidden[(gate * 32 + b) * 32 + k];
-        CHECK(std::abs(dot - (a == b ? 1 : 0)) < 1e-12);
+        const double difference = std::abs(dot - (a == b ? 1 : 0));
+        if (!(difference <= largest)) largest = difference;
       }
     }
   }
+  CHECK(largest < 1e-12);
   const std::vector<double> bias = numbers(with_options.named("blk.0.cell_ih.bias").weight);
   for (size_t i = 0; i < bias.size(); ++i) CHECK(std::abs(bias[i] - (i / 32 == 1 ? 1 : 0)) <= limit);
   Parameters again(config, DType::F64);
@@ -158,7 +164,7 @@ TEST_CASE("every recurrent cell learns to say what it read some steps ago") {
   // Two tokens that nobody can know, then the same two again.
   Random random(4);
   std::vector<std::vector<TokenId>> texts;
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 12; ++i) {
     std::vector<TokenId> text = {1, 2, 3};
     for (int k = 0; k < 20; ++k) {
       text.push_back(k % 4 < 2 ? static_cast<TokenId>(4 + random.below(8)) : text[text.size() - 2]);
@@ -169,16 +175,16 @@ TEST_CASE("every recurrent cell learns to say what it read some steps ago") {
   for (const auto& text : texts) samples.push_back({text});
   for (const Architecture architecture : kRecurrent) {
     CAPTURE(std::string(name_of(architecture)));
-    RecurrentLearning learning(small_recurrent_config(architecture), DType::F32, 2);
+    RecurrentLearning learning(small_recurrent_config(architecture), DType::F32);
     AdamW optimizer(learning.learner.parameters, {.weight_decay = 0});
     double loss = 0;
-    for (int step = 0; step < 120; ++step) {
+    for (int step = 0; step < 250; ++step) {
       loss = learning.gradients(samples);
       learning.learner.parameters.clip_gradients(*learning.learner.backward, 1);
       optimizer.step(learning.learner.parameters, *learning.learner.backward, 1e-2);
     }
     // Half of the tokens cannot be known: log(8) / 2 = 1.04 is what is left to one who copies, log(8) to one who does
     // not.
-    CHECK(loss < 1.25);
+    CHECK(loss < 1.3);
   }
 }

@@ -1,4 +1,6 @@
 // What must hold for a recurrent language model however its text is cut into calls.
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include "config/arithmetic.h"
