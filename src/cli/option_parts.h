@@ -33,6 +33,10 @@ Verb add_perplexity(CLI::App& verb);
 Verb add_bench(CLI::App& verb);
 Verb add_doctor(CLI::App& verb);
 
+// options_inspecting.cpp: verbs that look inside a forward pass
+Verb add_trace(CLI::App& verb);
+Verb add_trace_diff(CLI::App& verb);
+
 // options_learning.cpp: verbs that make and judge models
 Verb add_train_tokenizer(CLI::App& verb);
 Verb add_train(CLI::App& verb);

@@ -78,6 +78,24 @@ struct LogitsOptions {
   int top = 10;
 };
 
+struct TraceOptions {
+  ModelOptions model;
+  TextOptions text;
+  std::string output;
+  bool as_text = false;
+  std::string npy;     // a folder
+  std::string filter;  // empty: all tensors
+  std::string positions;
+  std::string precision;  // empty: as the kernels have it
+  bool special = false;
+};
+
+struct TraceDiffOptions {
+  std::string a, b;    // the second may be empty where there is a model
+  ModelOptions model;  // path empty: none
+  double tolerance = 1e-4;
+};
+
 struct ShowOptions {
   ModelOptions model;
   bool metadata = false;
@@ -192,6 +210,8 @@ int chat(const ChatOptions& options);
 int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
+int trace(const TraceOptions& options);
+int trace_diff(const TraceDiffOptions& options);
 int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
@@ -206,6 +226,7 @@ int claims(const ClaimsOptions& options);
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
 constexpr int kUsageAtFault = 2;
+constexpr int kDiffers = 3;        // what was compared is not the same
 constexpr int kInterrupted = 130;  // what a shell reports of a program that Ctrl-C ended
 
 // Understands the command line and calls the verb. Prints help on standard output, mistakes on standard error.

@@ -1,0 +1,108 @@
+// orrery trace: the intermediate tensors of a prompt, for a file, for diff, or for NumPy.
+#include "inspect/trace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/sha256.h"
+#include "cli/session.h"
+#include "inspect/name_filter.h"
+#include "inspect/trace_export.h"
+
+namespace orrery::cli {
+namespace {
+
+// Hashing takes a second for each 200 MB: larger files are named without.
+constexpr uintmax_t kMostHashedBytes = uintmax_t{2} << 30;
+
+// The model's file, or what matters of a folder.
+std::string checksum_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::directory_iterator(path)) {
+      const std::string name = entry.path().filename().string();
+      if (name == "config.json" || name.ends_with(".safetensors")) files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+  } else {
+    files.emplace_back(path);
+  }
+  std::vector<std::string> lines;
+  for (const fs::path& file : files) {
+    const bool is_hashed = fs::file_size(file) <= kMostHashedBytes;
+    lines.push_back((is_hashed ? sha256_of_file(file) : "(larger than 2 GiB)") + "  " + file.filename().string());
+  }
+  return join(lines, "\n");
+}
+
+// "0-7,12": each must be one of the `count` positions of the prompt. Repetitions do no harm.
+std::vector<int> parse_positions(const std::string& text, int count) {
+  const auto fail = [&](const std::string& part) {
+    throw Error({.what = "these are not positions of the prompt",
+                 .where = "--positions",
+                 .expected = "numbers and ranges from 0 to " + std::to_string(count - 1) + ", as in 0-7,12",
+                 .found = "'" + part + "'"});
+  };
+  std::vector<int> positions;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, comma - begin);
+    const char* const end = part.data() + part.size();
+    int first = -1, last = -1;
+    const char* rest = std::from_chars(part.data(), end, first).ptr;
+    last = first;
+    if (rest != part.data() && rest != end && *rest == '-') {
+      const auto [after, error] = std::from_chars(rest + 1, end, last);
+      rest = error == std::errc() ? after : part.data();
+    }
+    if (rest != end || part.empty() || first < 0 || last < first || last >= count) fail(part);
+    for (int position = first; position <= last; ++position) positions.push_back(position);
+    begin = comma + 1;
+  }
+  return positions;
+}
+
+}  // namespace
+
+int trace(const TraceOptions& options) {
+  TraceRequest request;
+  if (!options.filter.empty()) request.wants = NameFilter(options.filter);
+  ModelOptions model = options.model;
+  if (options.precision == "f64") model.kernels = "double";
+  const auto session = open_session(model, !options.text.ids);
+  const auto prompt = prompt_ids(*session, options.text, {.bos = true, .parse_special = options.special});
+  if (!options.positions.empty()) {
+    request.positions = parse_positions(options.positions, static_cast<int>(prompt.size()));
+  }
+  print_banner(*session, model);
+  catch_interrupt();
+  request.goes_on = [] { return !interrupted(); };
+  Trace recorded = record_trace(*session->model, prompt, *session->kernels, request);
+  if (interrupted()) return kInterrupted;
+  if (recorded.tensors.empty()) {
+    throw Error({.what = "the pattern matches no name of a tensor",
+                 .where = "--filter",
+                 .expected = "names as in src/model/PROBES.md: embed, blk.0.attn.q, logits",
+                 .found = options.filter});
+  }
+  const Checkpoint& checkpoint = *session->checkpoint;
+  if (recorded.header.model.empty()) recorded.header.model = checkpoint.path;
+  if (!options.output.empty()) {
+    recorded.header.checksum = checksum_of(checkpoint.path);
+    write_trace(options.output, recorded);
+    uint64_t bytes = 0;
+    for (const TraceTensor& tensor : recorded.tensors) bytes += tensor.bytes.size();
+    std::fprintf(stderr, "%s: %zu tensors of %zu positions, %s\n", options.output.c_str(), recorded.tensors.size(),
+                 recorded.header.positions.size(), bytes_text(bytes).c_str());
+  }
+  if (!options.npy.empty()) write_npy_files(options.npy, recorded);
+  if (options.as_text) print(trace_text(recorded));
+  return kDone;
+}
+
+}  // namespace orrery::cli
