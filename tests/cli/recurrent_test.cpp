@@ -53,6 +53,22 @@ TEST_CASE("train --model lstm, and what can be done with what comes of it") {
   CHECK(measured.status == 0);
   CHECK(run_program({"perplexity", folder / "torch", "-f", data}).output == measured.output);
   CHECK(run_program({"logits", model, "-p", "the", "--kernels", "double"}).status == 0);
+
+  // GGUF and PyTorch's file hold the same numbers; the trace of one in double precision is rounding away from the
+  // other.
+  const std::string a = folder / "a.safetensors", b = folder / "b.safetensors", c = folder / "c.safetensors";
+  CHECK(run_program({"trace", model, "-p", "the cat", "-o", a}).status == 0);
+  CHECK(run_program({"trace", folder / "torch", "-p", "the cat", "-o", b}).status == 0);
+  CHECK(run_program({"trace", model, "-p", "the cat", "--precision", "f64", "-o", c}).status == 0);
+  const auto same = run_program({"trace-diff", a, b});
+  CHECK(same.status == 0);
+  CHECK(contains(same.output, "16 of 16 tensors agree"));
+  CHECK(contains(same.output, "lstm.1.forget"));
+  CHECK(run_program({"trace-diff", a, c, "-m", model}).status == 0);
+  CHECK(run_program({"trace", model, "-p", "the dog", "-o", b}).status == 0);
+  const auto other = run_program({"trace-diff", a, b});
+  CHECK(other.status != 0);
+  CHECK(contains(other.output, "first mismatch: embed"));
 }
 
 TEST_CASE("train: an interrupted recurrent model goes on as if it had not been") {

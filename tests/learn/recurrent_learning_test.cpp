@@ -1,4 +1,5 @@
 // Recurrent models under the tape: gradients, dropout, memory, what weights begin as, and that they learn.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -186,5 +187,81 @@ TEST_CASE("every recurrent cell learns to say what it read some steps ago") {
     // Half of the tokens cannot be known: log(8) / 2 = 1.04 is what is left to one who copies, log(8) to one who does
     // not.
     CHECK(loss < 1.3);
+  }
+}
+
+// An encoder whose last states a decoder begins with: the loss reaches the encoder through its cells, and where
+// `through_cells_alone`, through nothing else.
+TEST_CASE("the gradient of a loss goes through the cells and hidden states that a layer begins with") {
+  constexpr int64_t kIn = 3, kHidden = 5, kVocab = 6;
+  const std::vector<RowRange> read = {{0, 4}, {4, 2}}, written = {{0, 2}, {2, 3}};
+  const std::vector<int32_t> targets = {1, 5, 0, 2, 3};
+  for (const bool through_cells_alone : {false, true}) {
+    Parameters parameters({{"x", {6, kIn}},
+                           {"y", {5, kIn}},
+                           {"ih.weight", {4 * kHidden, kIn}},
+                           {"hh.weight", {4 * kHidden, kHidden}},
+                           {"ih.bias", {4 * kHidden}},
+                           {"hh.bias", {4 * kHidden}},
+                           {"head.weight", {kVocab, kHidden}}},
+                          DType::F64);
+    Random random(3);
+    for (const Parameter& parameter : parameters.all()) {
+      for (int64_t i = 0; i < n_elements(parameter.weight); ++i)
+        values<double>(parameter.weight)[i] = random.normal() / 2;
+    }
+    ReferenceKernels<double> kernels{Threads(1)};
+    ReferenceBackward<double> backward{Threads(1)};
+    Tape tape(kernels, backward, parameters);
+    const auto weight = [&](const char* name) { return parameters.named(name).weight; };
+    const RecurrentWeights weights = {weight("ih.weight"), weight("hh.weight"), weight("ih.bias"), weight("hh.bias")};
+    const auto loss = [&](Kernels& on, Arena& arena) {
+      const auto layer = [&](const char* x, std::span<const RowRange> sequences, const RecurrentStart& start) {
+        const auto make = [&](const char* name) { return arena.make(name, DType::F64, {weight(x).shape[0], kHidden}); };
+        LstmOutput y{make("input"), make("forget"), make("candidate"), make("output"), make("cell"), make("hidden")};
+        on.lstm({.sequences = sequences, .x = weight(x), .weights = weights, .start = start}, y);
+        return y;
+      };
+      const LstmOutput encoded = layer("x", read, {});
+      // The last row of each of the two sequences. They lie two rows apart: a view.
+      const auto last = [&](const Tensor& states) {
+        Tensor rows = slice_rows(states, 3, 2);
+        rows.stride[0] = 2 * kHidden;
+        rows.shape[0] = 2;
+        return rows;
+      };
+      RecurrentStart start{.cell = last(encoded.cell)};
+      if (!through_cells_alone) start.hidden = last(encoded.hidden);
+      const LstmOutput decoded = layer("y", written, start);
+      Tensor logits = arena.make("logits", DType::F64, {5, kVocab});
+      on.matmul(decoded.hidden, weight("head.weight"), logits);
+      std::vector<double> losses(targets.size());
+      on.cross_entropy(logits, targets, losses);
+      double sum = 0;
+      for (const double one : losses) sum += one;
+      return sum;
+    };
+    Arena arena(true);
+    loss(tape, arena);
+    tape.backward(std::vector<double>(targets.size(), 1.0));
+    for (const Parameter& parameter : parameters.all()) {
+      CAPTURE(std::string(parameter.weight.name));
+      CAPTURE(through_cells_alone);
+      const std::vector<double> found = numbers(parameter.gradient);
+      double largest = 0;
+      for (size_t i = 0; i < found.size(); ++i) {
+        double& number = values<double>(parameter.weight)[i];
+        const double before = number, step = 1e-5;
+        Arena plain;
+        number = before + step;
+        const double above = loss(kernels, plain);
+        number = before - step;
+        const double below = loss(kernels, plain);
+        number = before;
+        largest = std::max(largest, std::abs(found[i] - (above - below) / (2 * step)));
+      }
+      CHECK(largest < 1e-8);
+      CHECK(largest_magnitude(found) > 1e-6);
+    }
   }
 }

@@ -1,11 +1,14 @@
 // What must hold for a recurrent language model however its text is cut into calls.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
 
 #include "config/arithmetic.h"
 #include "config/recurrent_arithmetic.h"
+#include "inspect/probe_names.h"
 #include "inspect/recorder.h"
+#include "inspect/trace.h"
 #include "kernels/decorated_kernels.h"
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
@@ -235,4 +238,32 @@ TEST_CASE("what a recurrent model costs is what the formulas say") {
     CHECK(parts.projections + parts.head == forward_flops(config, counts).matmul);
     CHECK(arena.peak() == activation_bytes(config, 20, 5, DType::F32));
   });
+}
+
+TEST_CASE("traces of recurrent models: what was announced, in calls of any size, in the order of computation") {
+  for (const Architecture architecture : kRecurrent) {
+    const ModelConfig config = small_recurrent_config(architecture);
+    RecurrentModel model(random_model(config, DType::F32));
+    FastKernels fast{Threads(1)};
+    Recorder recorder([](std::string_view) { return true; });
+    Observer* const observers[] = {&recorder};
+    Arena arena;
+    const auto ids = random_ids(9, config.vocab_size, 7);
+    model.forward(rows_of(ids, nullptr), fast, arena, observers);
+    const Trace trace = record_trace(model, ids, fast);
+    std::vector<std::string> names;
+    for (const TraceTensor& tensor : trace.tensors) {
+      names.push_back(tensor.name);
+      CHECK(largest_difference(trace_values(tensor, trace.header).numbers, numbers(recorder[tensor.name])) < 1e-6);
+      if (tensor.name == "embed" || tensor.name == "logits") continue;
+      for (const std::string& input : probe_inputs(tensor.name)) {
+        if (trace.find(input) != nullptr) CHECK(probe_order(input) < probe_order(tensor.name));
+      }
+      CHECK(std::ranges::any_of(probe_inputs(tensor.name), [&](const auto& input) { return trace.find(input); }));
+    }
+    CHECK(names == recorder.names());
+    CHECK(std::ranges::is_sorted(names, {}, [](const std::string& name) { return probe_order(name); }));
+    CHECK(trace.header.attention.empty());
+    CHECK(!trace.header.rope_layout);
+  }
 }
