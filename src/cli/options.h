@@ -9,6 +9,7 @@
 
 #include "generate/sampler.h"
 #include "learn/corpus.h"
+#include "learn/recurrent_initialization.h"
 #include "learn/training_run.h"
 #include "tensor/dtype.h"
 
@@ -166,6 +167,12 @@ struct TrainOptions {
   int n_layers = 4, d_model = 128, n_heads = 4;
   int n_kv_heads = 0;  // 0: n_heads
   int d_ff = 0;        // 0: 8/3 of d_model, to the next multiple of 32
+
+  Architecture architecture = Architecture::transformer;
+  int d_embedding = 0;  // of a recurrent model; 0: d_model, which is the width of its hidden states
+  bool tied_head = false;
+  RecurrentInitialization recurrent;
+  std::string torch_folder;  // where the recurrent model goes with PyTorch's names, too; empty: nowhere
 
   TrainingSettings training;
   double lowest_rate = -1;  // below 0: a tenth of the rate

@@ -15,9 +15,30 @@ void add_data(CLI::App& verb, std::vector<std::string>& data) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_recurrent(CLI::App& verb, TrainOptions& o) {
+  static const std::map<std::string, Architecture> kArchitectures = {
+      {"transformer", Architecture::transformer},
+      {"rnn", Architecture::rnn},
+      {"lstm", Architecture::lstm},
+      {"gru", Architecture::gru},
+      {"gru-reset-before", Architecture::gru_reset_before}};
+  verb.add_option("--model", o.architecture, "transformer, rnn, lstm, gru, or gru-reset-before (before the product)")
+      ->transform(CLI::CheckedTransformer(kArchitectures));
+  verb.add_option("--embedding", o.d_embedding, "width of a recurrent model's embedding (default: that of its state)")
+      ->check(at_least(1));
+  verb.add_flag("--tied", o.tied_head, "a recurrent model's head is its embedding (a transformer's always is)");
+  verb.add_flag("--orthogonal", o.recurrent.orthogonal, "begin with orthogonal matrices for the hidden state");
+  verb.add_option("--forget-bias", o.recurrent.forget_bias, "added to the LSTM's forget gates at first")
+      ->capture_default_str();
+  verb.add_option("--torch", o.torch_folder, "also write a recurrent model into this folder, with PyTorch's names");
+}
+
 void add_shape(CLI::App& verb, TrainOptions& o) {
-  verb.add_option("--layers", o.n_layers, "blocks")->check(at_least(1))->capture_default_str();
-  verb.add_option("--width", o.d_model, "numbers of a position (d_model)")->check(at_least(1))->capture_default_str();
+  add_recurrent(verb, o);
+  verb.add_option("--layers", o.n_layers, "blocks, or recurrent layers")->check(at_least(1))->capture_default_str();
+  verb.add_option("--width", o.d_model, "numbers of a position (d_model), or of a hidden state")
+      ->check(at_least(1))
+      ->capture_default_str();
   verb.add_option("--heads", o.n_heads, "heads of attention")->check(at_least(1))->capture_default_str();
   verb.add_option("--kv-heads", o.n_kv_heads, "heads of keys and values (default: as many)")->check(at_least(1));
   verb.add_option("--feed-forward", o.d_ff, "width of the feed-forward layer (default: 8/3 of the width)")
@@ -100,6 +121,9 @@ Verb add_train(CLI::App& verb) {
       ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
       ->capture_default_str();
   add_threads(verb, o->threads);
+  verb.footer(
+      "An LSTM on characters:\n  orrery train shakespeare.txt --tokenizer characters --model lstm --layers 2 -o "
+      "lstm.gguf");
   return [o] { return train(*o); };
 }
 

@@ -12,6 +12,7 @@
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
 #include "model/transformer.h"
+#include "recurrent/recurrent_model.h"
 
 namespace orrery::cli {
 namespace {
@@ -67,6 +68,10 @@ std::unique_ptr<Kernels> make_kernels(const std::string& name, int threads) {
 
 std::unique_ptr<LanguageModel> make_model(const std::shared_ptr<const Checkpoint>& checkpoint,
                                           const ModelOptions& options) {
+  if (checkpoint->config.is_recurrent()) {
+    const DType state_type = options.kernels == "double" ? DType::F64 : DType::F32;
+    return std::make_unique<RecurrentModel>(checkpoint, RecurrentOptions{options.context, state_type});
+  }
   return std::make_unique<Transformer>(checkpoint,
                                        TransformerOptions{options.context, cache_type(options.key_type, options),
                                                           cache_type(options.value_type, options)});
@@ -98,9 +103,11 @@ void print_banner(const Session& session, const ModelOptions& options) {
   const Checkpoint& checkpoint = *session.checkpoint;
   const ModelConfig& config = checkpoint.config;
   const std::string name = config.name.empty() ? checkpoint.path : config.name;
-  std::fprintf(stderr, "%s: %s parameters, %s, %s; context %d, %s kernels, %d thread%s\n", printable(name).c_str(),
+  const int context = session.model->context_length();
+  const std::string context_text = context == kUnboundedContext ? "without end" : std::to_string(context);
+  std::fprintf(stderr, "%s: %s parameters, %s, %s; context %s, %s kernels, %d thread%s\n", printable(name).c_str(),
                scaled(static_cast<double>(parameter_count(config).total())).c_str(), checkpoint.format.c_str(),
-               bytes_text(checkpoint.file_bytes).c_str(), session.model->context_length(), options.kernels.c_str(),
+               bytes_text(checkpoint.file_bytes).c_str(), context_text.c_str(), options.kernels.c_str(),
                session.threads, session.threads == 1 ? "" : "s");
 }
 

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "cli/session.h"
 #include "config/arithmetic.h"
+#include "config/recurrent_arithmetic.h"
 #include "generate/generate.h"
 
 namespace orrery::cli {
@@ -50,7 +51,29 @@ std::string epsilon_text(double epsilon) {
   return text;
 }
 
+std::string parameters_text(const ModelConfig& c, const char* of_what) {
+  const ParameterCount count = parameter_count(c);
+  return with_separators(count.total()) + " (" + with_separators(count.matrices) + " in the matrices of the " +
+         of_what + ")";
+}
+
+std::string context_text(int context) { return context == kUnboundedContext ? "without end" : std::to_string(context); }
+
+std::string recurrent_config_text(const ModelConfig& c) {
+  std::string text = "Model\n";
+  if (!c.name.empty()) line(text, "name", printable(c.name));
+  line(text, "family", printable(c.family));
+  line(text, "layers", std::to_string(c.n_layers) + ", " + name_of(c.architecture));
+  line(text, "hidden state", std::to_string(c.d_hidden));
+  line(text, "embedding", std::to_string(c.d_model));
+  line(text, "vocabulary", std::to_string(c.vocab_size) + (c.tied_head ? ", output tied to the embedding" : ""));
+  line(text, "context", context_text(c.context_length));
+  line(text, "parameters", parameters_text(c, "layers"));
+  return text;
+}
+
 std::string config_text(const ModelConfig& c) {
+  if (c.is_recurrent()) return recurrent_config_text(c);
   std::string text = "Model\n";
   if (!c.name.empty()) line(text, "name", printable(c.name));
   line(text, "family", printable(c.family));
@@ -64,9 +87,7 @@ std::string config_text(const ModelConfig& c) {
   if (c.window > 0) line(text, "window", window_text(c));
   line(text, "vocabulary", std::to_string(c.vocab_size) + (c.tied_head ? ", output tied to the embedding" : ""));
   line(text, "context", std::to_string(c.context_length));
-  const ParameterCount count = parameter_count(c);
-  line(text, "parameters",
-       with_separators(count.total()) + " (" + with_separators(count.matrices) + " in the matrices of the blocks)");
+  line(text, "parameters", parameters_text(c, "blocks"));
   return text;
 }
 
@@ -84,8 +105,12 @@ std::string memory_text(const Checkpoint& checkpoint, int context) {
   for (const WeightCopy& copy : checkpoint.copies) {
     line(text, "  copied", printable(copy.name) + ", " + bytes_text(copy.bytes) + ": " + copy.reason);
   }
+  if (c.is_recurrent()) {
+    line(text, "state in F32", bytes_text(recurrent_state_bytes(c, DType::F32)) + ", however long the text is");
+  }
   // The cache grows page by page as a text grows: this is what a full context takes.
   for (const DType type : {DType::F32, DType::F16}) {
+    if (c.is_recurrent()) break;
     const uint64_t each = kv_bytes_per_position(c, type, type);
     line(
         text, "KV cache in " + std::string(info(type).name),

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "cli/session.h"
 #include "config/arithmetic.h"
+#include "files/torch_recurrent.h"
 #include "generate/generate.h"
 #include "kernels/fast/backward.h"
 #include "kernels/fast/fast_kernels.h"
@@ -17,20 +18,31 @@
 #include "learn/vocabularies.h"
 #include "measure/machine_facts.h"
 #include "measure/machine_limits.h"
-#include "model/transformer.h"
 #include "text/text_stream.h"
 
 namespace orrery::cli {
 namespace {
 
+ModelConfig shape_of(const TrainOptions& options, int vocab_size) {
+  if (options.architecture != Architecture::transformer) {
+    return recurrent_config({.architecture = options.architecture,
+                             .n_layers = options.n_layers,
+                             .d_hidden = options.d_model,
+                             .vocab_size = vocab_size,
+                             .d_embedding = options.d_embedding,
+                             .tied_head = options.tied_head});
+  }
+  return llama_config({.n_layers = options.n_layers,
+                       .d_model = options.d_model,
+                       .n_heads = options.n_heads,
+                       .vocab_size = vocab_size,
+                       .context_length = options.training.context,
+                       .n_kv_heads = options.n_kv_heads,
+                       .d_ff = options.d_ff});
+}
+
 ModelConfig config_of(const TrainOptions& options, int vocab_size) {
-  ModelConfig config = llama_config({.n_layers = options.n_layers,
-                                     .d_model = options.d_model,
-                                     .n_heads = options.n_heads,
-                                     .vocab_size = vocab_size,
-                                     .context_length = options.training.context,
-                                     .n_kv_heads = options.n_kv_heads,
-                                     .d_ff = options.d_ff});
+  ModelConfig config = shape_of(options, vocab_size);
   config.name = options.name.empty() ? std::filesystem::path(options.run.output).stem().string() : options.name;
   return config;
 }
@@ -70,9 +82,13 @@ struct Training {
         backward(threads),
         checkpoint(parameters.checkpoint(config)) {
     check_amounts(texts.training);
-    initialize(parameters, config, settings.seed);
+    if (config.is_recurrent()) {
+      initialize_recurrent(parameters, config, settings.seed, options.recurrent);
+    } else {
+      initialize(parameters, config, settings.seed);
+    }
     checkpoint.vocabulary = texts.vocabulary;
-    model = std::make_unique<Transformer>(std::make_shared<const Checkpoint>(checkpoint));
+    model = make_language_model(std::make_shared<const Checkpoint>(checkpoint));
     trainer = std::make_unique<Trainer>(*model, forward, backward, parameters, texts.training, settings);
   }
 
@@ -95,7 +111,7 @@ struct Training {
   FastKernels forward;
   FastBackward backward;
   Checkpoint checkpoint;
-  std::unique_ptr<Transformer> model;
+  std::unique_ptr<LanguageModel> model;
   std::unique_ptr<Trainer> trainer;
 };
 
@@ -108,7 +124,17 @@ uint64_t predicted_memory(const Training& training) {
          training.texts.validation.bytes();
 }
 
-void print_plan(const Training& training, double peak_flops) {
+std::string model_text(const ModelConfig& config, const TrainOptions& options) {
+  const std::string layers = std::to_string(config.n_layers);
+  if (config.is_recurrent()) {
+    return layers + " " + name_of(config.architecture) + " layers of " + std::to_string(config.d_hidden) + ", begun " +
+           description(config, options.recurrent);
+  }
+  return layers + " layers of " + std::to_string(config.d_model) + ", " + std::to_string(config.n_heads) +
+         " heads, context " + std::to_string(config.context_length);
+}
+
+void print_plan(const Training& training, const TrainOptions& options, double peak_flops) {
   const ModelConfig& config = training.config;
   const TrainingSettings& settings = training.settings;
   const TokenData &text = training.texts.training, &held_out = training.texts.validation;
@@ -116,9 +142,9 @@ void print_plan(const Training& training, double peak_flops) {
                with_separators(static_cast<int64_t>(text.size())).c_str(), with_separators(text.tokens()).c_str(),
                with_separators(static_cast<int64_t>(held_out.size())).c_str(),
                with_separators(held_out.tokens()).c_str(), with_separators(config.vocab_size).c_str());
-  std::fprintf(stderr, "model: %s parameters, %d layers of %d, %d heads, context %d\n",
-               scaled(static_cast<double>(parameter_count(config).total())).c_str(), config.n_layers, config.d_model,
-               config.n_heads, config.context_length);
+  std::fprintf(stderr, "model: %s parameters, %s\n",
+               scaled(static_cast<double>(parameter_count(config).total())).c_str(),
+               model_text(config, options).c_str());
   const double tokens = static_cast<double>(settings.steps) * static_cast<double>(settings.tokens_per_step);
   std::fprintf(stderr, "run:   %s steps of about %s tokens, %s epochs; about %s of memory; peak %s GFLOP/s\n",
                with_separators(settings.steps).c_str(), with_separators(settings.tokens_per_step).c_str(),
@@ -168,6 +194,24 @@ void print_samples(Training& training) {
   print(text);
 }
 
+// Nobody shall wonder later what an option did.
+void check_architecture(const TrainOptions& options) {
+  const bool is_recurrent = options.architecture != Architecture::transformer;
+  const std::pair<const char*, bool> recurrent_only[] = {{"--embedding", options.d_embedding > 0},
+                                                         {"--tied", options.tied_head},
+                                                         {"--orthogonal", options.recurrent.orthogonal},
+                                                         {"--forget-bias", options.recurrent.forget_bias != 0},
+                                                         {"--torch", !options.torch_folder.empty()}};
+  for (const auto& [name, is_given] : recurrent_only) {
+    if (!is_given || is_recurrent) continue;
+    throw Error(
+        {.what = "this option is for recurrent models", .where = name, .hint = "say --model lstm, for example"});
+  }
+  if (!options.torch_folder.empty() && options.type == "q8_0") {
+    throw Error({.what = "PyTorch's files have no Q8_0", .where = "--torch", .expected = "--type f32, f16 or bf16"});
+  }
+}
+
 // Hours of work are not to be lost by a flag that somebody forgot.
 void check_output(const TrainOptions& options) {
   const RunFiles files = run_files(options.run.output);
@@ -178,22 +222,35 @@ void check_output(const TrainOptions& options) {
                .hint = "--resume goes on with it, --overwrite begins anew, another --output leaves it alone"});
 }
 
+// Both forms of the GRU have the same weights: one would be resumed as the other.
+void check_resumed(const std::string& path, const ModelConfig& config) {
+  const ModelConfig saved = load_checkpoint(path, {.needs_tokenizer = false, .needs_weights = false}).config;
+  if (saved.architecture == config.architecture) return;
+  throw Error({.what = "this is another run: it was saved with another kind of model",
+               .where = path,
+               .expected = name_of(config.architecture),
+               .found = name_of(saved.architecture),
+               .hint = "give the options of that run, or another --output to begin a new one"});
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
+  check_architecture(options);
   check_output(options);
   const int threads = options.threads > 0 ? options.threads : default_thread_count();
   Training training(options, threads);
   RunSettings run_settings = options.run;
   run_settings.type = dtype_from_name(options.type).value();
   run_settings.peak_flops = LimitMeter(size_t{1} << 20).measure(training.threads).flops_per_second;
-  print_plan(training, run_settings.peak_flops);
+  print_plan(training, options, run_settings.peak_flops);
 
   const TokenData& held_out = training.texts.validation;
   const bool has_validation = held_out.guesses() > 0;
   TrainingRun run(*training.trainer, training.checkpoint, has_validation ? &held_out : nullptr, run_settings);
   const RunFiles files = run_files(run_settings.output);
   if (options.resume) {
+    check_resumed(files.state, training.config);
     run.resume();
     std::fprintf(stderr, "goes on after step %lld\n", static_cast<long long>(training.trainer->steps_taken()));
   }
@@ -218,6 +275,10 @@ int train(const TrainOptions& options) {
   print(printable(files.model) + ": " +
         (has_validation ? "validation loss " + fixed(result.validation_loss, 4) + " nats per token, " : "") +
         "after step " + std::to_string(result.best_step) + "; history in " + printable(files.log) + "\n");
+  if (!options.torch_folder.empty()) {
+    write_torch_recurrent(options.torch_folder, load_checkpoint(files.model));
+    print("the same for PyTorch: " + printable(options.torch_folder) + "\n");
+  }
   print_samples(training);
   return kDone;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/recurrent_arithmetic.h"
+
 namespace orrery {
 namespace {
 
@@ -38,6 +40,7 @@ uint64_t arena_bytes(int64_t elements, DType dtype) { return (bytes_of(dtype, el
 }  // namespace
 
 ParameterCount parameter_count(const ModelConfig& c) {
+  if (c.is_recurrent()) return recurrent_parameter_count(c);
   const int64_t d = c.d_model;
   ParameterCount count;
   count.embedding = d * c.vocab_size + (c.positions == Positions::learned ? d * c.context_length : 0);
@@ -66,6 +69,7 @@ uint64_t embedding_activation_bytes(const ModelConfig& c, int64_t rows, DType ac
 }
 
 uint64_t activation_bytes(const ModelConfig& c, int64_t rows, int64_t logit_rows, DType activations) {
+  if (c.is_recurrent()) return recurrent_activation_bytes(c, rows, logit_rows, activations);
   const auto rows_of = [&](int64_t width) { return arena_bytes(rows * width, activations); };
   const uint64_t stream = rows_of(c.d_model);
   const bool is_learned = c.positions == Positions::learned;
@@ -100,6 +104,7 @@ RowCounts consecutive_rows(const ModelConfig& c, int64_t first_position, int64_t
 }
 
 FlopCount forward_flops(const ModelConfig& c, const RowCounts& counts) {
+  if (c.is_recurrent()) return recurrent_forward_flops(c, counts);
   const int64_t d = c.d_model;
   FlopCount flops;
   flops.matmul = 2 * counts.rows * c.n_layers * block_matrices(c) + 2 * counts.logit_rows * d * c.vocab_size;
@@ -127,7 +132,9 @@ FlopCount forward_flops(const ModelConfig& c, const RowCounts& counts) {
 }
 
 double training_flops_per_token(const ModelConfig& c, double length) {
-  const int64_t matrices = parameter_count(c).matrices + int64_t{c.d_model} * c.vocab_size;
+  const int64_t head_input = c.is_recurrent() ? c.d_hidden : c.d_model;
+  const int64_t matrices = parameter_count(c).matrices + head_input * c.vocab_size;
+  if (c.is_recurrent()) return 6.0 * static_cast<double>(matrices);
   const auto windowed = static_cast<double>(windowed_layers(c));
   const double seen = (c.n_layers - windowed) * length + windowed * std::min<double>(length, c.window);
   return 6.0 * static_cast<double>(matrices) + 12.0 * c.q_dim() * seen;
@@ -136,6 +143,11 @@ double training_flops_per_token(const ModelConfig& c, double length) {
 FlopParts forward_flop_parts(const ModelConfig& c, const RowCounts& counts) {
   const int64_t layers_and_rows = c.n_layers * counts.rows;
   FlopParts parts;
+  if (c.is_recurrent()) {
+    parts.head = 2 * counts.logit_rows * c.d_hidden * c.vocab_size;
+    parts.projections = forward_flops(c, counts).matmul - parts.head;
+    return parts;
+  }
   parts.projections = 2 * layers_and_rows * c.d_model * (2 * c.q_dim() + 2 * c.kv_dim());
   parts.attention = forward_flops(c, counts).attention_products;
   parts.feed_forward = 2 * layers_and_rows * (c.gated_ffn ? 3 : 2) * c.d_model * c.d_ff;

@@ -51,7 +51,7 @@ FlopCount forward_flops(const ModelConfig& config, const RowCounts& counts);
 
 // The multiply-adds among them (matmul and attention_products), by what they are for.
 struct FlopParts {
-  int64_t projections = 0;  // to queries, keys and values, and out of attention
+  int64_t projections = 0;  // to queries, keys and values, and out of attention; all of a recurrent layer
   int64_t attention = 0;    // scores and mix
   int64_t feed_forward = 0;
   int64_t head = 0;  // to the vocabulary

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxLayers = 1 << 14;
 constexpr int kMaxWidth = 1 << 20;
 constexpr int kMaxVocabulary = 1 << 24;
-constexpr int kMaxContext = 1 << 27;
+constexpr int kMaxContext = kUnboundedContext;
 
 struct Checker {
   const std::string& where;
@@ -58,10 +58,34 @@ void check_rope(const ModelConfig& config, const Checker& checker) {
     checker.positive("the base of the windowed layers' rotary positions makes no sense", config.local_rope_base);
 }
 
+void check_recurrent(const ModelConfig& config, const Checker& checker) {
+  checker.size("the number of layers makes no sense", config.n_layers, kMaxLayers);
+  checker.size("the width of the embedding makes no sense", config.d_model, kMaxWidth);
+  checker.size("the width of the hidden state makes no sense", config.d_hidden, kMaxWidth);
+  checker.size("the size of the vocabulary makes no sense", config.vocab_size, kMaxVocabulary);
+  checker.size("the context length makes no sense", config.context_length, kMaxContext);
+  if (config.tied_head && config.d_model != config.d_hidden) {
+    checker.fail("the embedding cannot be the head of a hidden state of another width", std::to_string(config.d_model),
+                 std::to_string(config.d_hidden));
+  }
+}
+
 }  // namespace
+
+const char* name_of(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::rnn: return "rnn";
+    case Architecture::lstm: return "lstm";
+    case Architecture::gru: return "gru";
+    case Architecture::gru_reset_before: return "gru-reset-before";
+    case Architecture::transformer: break;
+  }
+  return "transformer";
+}
 
 void check(const ModelConfig& config, const std::string& where) {
   const Checker checker{where};
+  if (config.is_recurrent()) return check_recurrent(config, checker);
   checker.size("the number of layers makes no sense", config.n_layers, kMaxLayers);
   checker.size("the width of the model makes no sense", config.d_model, kMaxWidth);
   checker.size("the number of heads makes no sense", config.n_heads, kMaxWidth);

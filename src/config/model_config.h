@@ -19,9 +19,15 @@ struct Yarn {
   double magnitude = 1;      // of queries and keys, after they turned
 };
 
+// What computes between embedding and head: blocks of attention and feed-forward, or recurrent layers: RNN with tanh
+// (Elman, 1990), LSTM (Hochreiter and Schmidhuber, 1997), GRU (Cho et al., 2014) with its reset gate after or before
+// the matrix product.
+enum class Architecture { transformer, rnn, lstm, gru, gru_reset_before };
+
 struct ModelConfig {
   std::string name;    // "SmolLM2-135M"; may be empty
   std::string family;  // "llama"
+  Architecture architecture = Architecture::transformer;
 
   int n_layers = 0;
   int d_model = 0;
@@ -31,6 +37,7 @@ struct ModelConfig {
   int d_ff = 0;
   int vocab_size = 0;
   int context_length = 0;
+  int d_hidden = 0;  // of a recurrent layer's state; models of such layers have neither heads nor d_ff
 
   Norm norm = Norm::rms;
   double norm_epsilon = 0;
@@ -54,13 +61,19 @@ struct ModelConfig {
   bool qk_norm = false;        // q and k are normed per head before RoPE (Qwen3, Gemma 3)
   bool post_norms = false;     // what attention and feed-forward give is normed before it is added (Gemma 3)
   bool tied_head = false;      // the output projection is the token embedding
+  bool head_bias = false;      // the output projection has a bias (recurrent models only)
   double embedding_scale = 1;  // the token embedding is multiplied by it
   double query_size = 0;       // scores are divided by its square root; 0: head_dim
 
+  bool is_recurrent() const { return architecture != Architecture::transformer; }
   int q_dim() const { return n_heads * head_dim; }
   int kv_dim() const { return n_kv_heads * head_dim; }
   bool is_windowed(int layer) const { return window > 0 && (global_every == 0 || (layer + 1) % global_every != 0); }
 };
+
+const char* name_of(Architecture architecture);  // "lstm"
+// A recurrent model can go on for ever; this is as far as positions are counted.
+constexpr int kUnboundedContext = 1 << 27;
 
 // Throws Error (its `where` is `where`) when a value is missing, absurd or contradicts another.
 void check(const ModelConfig& config, const std::string& where);

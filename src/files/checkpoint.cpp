@@ -8,6 +8,7 @@
 #include "files/folder.h"
 #include "files/gguf.h"
 #include "files/llama2c.h"
+#include "files/torch_recurrent.h"
 
 namespace orrery {
 namespace {
@@ -40,7 +41,7 @@ std::string shape_text_of(std::span<const int64_t> shape) {
   }
   throw Error({.what = "this is not a model file of a kind known here",
                .where = file.path(),
-               .expected = "GGUF, a llama2.c .bin, or the folder of a model"});
+               .expected = "GGUF, a llama2.c .bin, safetensors, or the folder of a model"});
 }
 
 }  // namespace
@@ -79,6 +80,7 @@ Checkpoint load_checkpoint(const std::string& path, const LoadOptions& options) 
   auto file = std::make_shared<const MappedFile>(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   if (is_gguf(*file)) return gguf_checkpoint(std::move(file), options);
+  if (is_safetensors(*file)) return safetensors_checkpoint(path, options);
   if (is_llama2c(*file)) return llama2c_checkpoint(std::move(file), options);
   fail_unknown_format(*file, text);
 }

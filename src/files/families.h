@@ -52,6 +52,12 @@ struct FolderLayout {
   // What Checkpoint::rope_factors shall be; nullptr: empty. Called with a config that check() has seen.
   std::vector<double> (*rope_factors)(const JsonValues& file, const ModelConfig& config) = nullptr;
 
+  // Where names follow no rule of the kind below: what a weight of ours is called, given whether the files have a name;
+  // nullptr: by the rules.
+  std::string (*find_name)(std::string_view ours, const std::function<bool(const std::string&)>& is_there) = nullptr;
+  // The vocabulary where config.json has it; nullptr: it never has.
+  Vocabulary (*vocabulary)(const JsonValues& file) = nullptr;
+
   std::string_view prefix;  // of all names but the head's; files that leave it out are understood
   std::string_view layers;  // before the number of a layer: "layers."
   std::span<const FolderName> outer;
@@ -75,6 +81,12 @@ extern const FolderLayout kGemma3ImagesFolder;
 extern const Family kGpt2Family;  // families/gpt2.cpp
 extern const FolderLayout kGpt2Folder;
 extern const FolderLayout kMinGptFolder;
+extern const Family kRnnFamily;  // families/recurrent.cpp
+extern const FolderLayout kRnnFolder;
+extern const Family kLstmFamily;
+extern const FolderLayout kLstmFolder;
+extern const Family kGruFamily;
+extern const FolderLayout kGruFolder;
 
 const Family* find_family(std::string_view name);  // nullptr for one that we do not know
 // Throws Error that names it and lists the ones we know.

@@ -94,6 +94,7 @@ void read_model(const std::string& folder, Checkpoint& checkpoint) {
   checkpoint.config = config;
   if (layout.rope_factors != nullptr) checkpoint.rope_factors = layout.rope_factors(file, config);
   tensors.add_to(checkpoint);
+  if (checkpoint.vocabulary.empty() && layout.vocabulary != nullptr) checkpoint.vocabulary = layout.vocabulary(file);
   check_vocabulary_size(checkpoint);
 }
 

@@ -66,6 +66,10 @@ FolderTensors::FolderTensors(std::string folder, const FolderLayout& layout, std
 }
 
 FolderTensors::Source FolderTensors::source_of(const std::string& our_name) const {
+  if (layout_.find_name != nullptr) {
+    const auto is_there = [&](const std::string& name) { return tensors_.contains(name); };
+    return {layout_.find_name(our_name, is_there), nullptr, false};
+  }
   const std::string suffix = "." + std::string(kind_of(our_name));
   std::string base = our_name.substr(0, our_name.size() - suffix.size());
   if (base == "output") return {std::string(layout_.head) + suffix, nullptr, false};

@@ -1,5 +1,6 @@
-// Which weights a decoder-only model has, by the names that Orrery uses everywhere: those of GGUF
-// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, "Standardized tensor names").
+// Which weights a model has, by the names that Orrery uses everywhere: those of GGUF
+// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, "Standardized tensor names"). GGUF has none for recurrent
+// layers: cell_ih is PyTorch's weight_ih and bias_ih, cell_hh its weight_hh and bias_hh.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,11 @@ struct NamedShape {
   std::vector<int64_t> shape;  // outermost first: [out, in]
 };
 
-// The weights of one block, without "blk.0." in front.
+// How many gates a recurrent layer's matrices have, one below the other, and how wide the layer's input is.
+int gates_of(Architecture architecture);
+int recurrent_input(const ModelConfig& config, int layer);
+
+// The weights of one block, without "blk.0." in front. (The first layer of a recurrent model may have another input.)
 std::vector<NamedShape> block_weight_shapes(const ModelConfig& config);
 // All weights, in the order of their use.
 std::vector<NamedShape> weight_shapes(const ModelConfig& config);

@@ -89,6 +89,24 @@ const std::vector<Inputs>& block_inputs() {
   return kInputs;
 }
 
+// Of recurrent layers, in the order of computation, each with what it is computed from beside the states of the time
+// step before; "" is what enters the layer.
+const std::vector<Inputs>& recurrent_inputs() {
+  static const std::vector<Inputs> kInputs = {
+      {"input", {""}},
+      {"forget", {""}},
+      {"reset", {""}},
+      {"update", {""}},
+      {"recurrent", {"reset"}},
+      {"candidate", {"", "reset", "recurrent"}},
+      {"output", {""}},
+      {"cell", {"input", "forget", "candidate"}},
+      {"hidden", {"output", "cell", "update", "candidate"}},
+      {"out", {"hidden"}},
+  };
+  return kInputs;
+}
+
 // Takes "PREFIX<number>" off the front; -1 where it is not there.
 int take_layer(std::string_view& name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return -1;
@@ -105,6 +123,41 @@ template <size_t n>
 std::string_view find(const Module (&modules)[n], std::string_view module) {
   const auto* found = std::ranges::find(modules, module, &Module::module);
   return found == std::end(modules) ? "" : found->kind;
+}
+
+struct RecurrentName {
+  std::string_view cell;  // "lstm."; "" for the name of something else
+  int layer = -1;
+  std::string_view kind;
+};
+
+RecurrentName split_recurrent_name(std::string_view name) {
+  for (const std::string_view cell : {"rnn.", "lstm.", "gru."}) {
+    std::string_view rest = name;
+    const int layer = take_layer(rest, cell);
+    if (layer >= 0) return {cell, layer, rest};
+  }
+  return {};
+}
+
+// A cell has not all kinds: who asks for inputs looks which of them are there.
+std::vector<std::string> recurrent_probe_inputs(const RecurrentName& name) {
+  const auto found = std::ranges::find(recurrent_inputs(), name.kind, &Inputs::kind);
+  if (found == recurrent_inputs().end()) return {};
+  const bool is_rnn = name.cell == "rnn." && name.kind == "hidden";  // without gates between
+  const std::vector<std::string_view> inputs = is_rnn ? std::vector<std::string_view>{""} : found->inputs;
+  const std::string begin(name.cell);
+  std::vector<std::string> names;
+  for (const std::string_view kind : inputs) {
+    const bool is_layer_itself = !kind.empty();
+    if (!is_layer_itself && name.layer == 0) {
+      names.emplace_back("embed");
+      continue;
+    }
+    const int layer = is_layer_itself ? name.layer : name.layer - 1;
+    names.push_back(begin + std::to_string(layer) + "." + std::string(is_layer_itself ? kind : "out"));
+  }
+  return names;
 }
 
 }  // namespace
@@ -125,6 +178,11 @@ int64_t probe_order(std::string_view name) {
   if (name == "embed") return 0;
   if (name == "final_norm") return kUnknown - 2;
   if (name == "logits") return kUnknown - 1;
+  if (const RecurrentName recurrent = split_recurrent_name(name); recurrent.layer >= 0) {
+    const auto kind = std::ranges::find(recurrent_inputs(), recurrent.kind, &Inputs::kind);
+    if (kind == recurrent_inputs().end()) return kUnknown;
+    return (int64_t{recurrent.layer} + 1) * std::ssize(recurrent_inputs()) + (kind - recurrent_inputs().begin());
+  }
   const ProbeName split = split_probe_name(name);
   const auto* found = std::ranges::find(kBlockKinds, split.kind);
   if (split.layer < 0 || found == std::end(kBlockKinds)) return kUnknown;
@@ -133,6 +191,9 @@ int64_t probe_order(std::string_view name) {
 
 std::vector<std::string> probe_inputs(std::string_view name) {
   if (name == "logits") return {"final_norm"};
+  if (const RecurrentName recurrent = split_recurrent_name(name); recurrent.layer >= 0) {
+    return recurrent_probe_inputs(recurrent);
+  }
   const ProbeName split = split_probe_name(name);
   const auto found = std::ranges::find(block_inputs(), split.kind, &Inputs::kind);
   if (split.layer < 0 || found == block_inputs().end()) return {};

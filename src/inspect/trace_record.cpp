@@ -137,6 +137,7 @@ TraceHeader trace_header(const ModelConfig& config, const Kernels& kernels) {
   header.model = config.name;
   header.build = std::string("orrery ") + build_info().version + ", " + build_info().build;
   header.kernels = kernels.name();
+  if (config.is_recurrent()) return header;
   if (config.positions == Positions::rope) header.rope_layout = config.rope_layout;
   header.rope_dims = config.rope_dims;
   header.n_heads = config.n_heads;
@@ -179,7 +180,7 @@ Trace record_trace(LanguageModel& model, SequenceState& state, std::span<const T
   recorder.move_into(trace);
   const bool is_visible =
       std::ranges::any_of(trace.tensors, [](const TraceTensor& tensor) { return has_heads_outside(tensor.name); });
-  trace.header.attention = is_visible ? "visible" : "fused";
+  if (!model.config().is_recurrent()) trace.header.attention = is_visible ? "visible" : "fused";
   return trace;
 }
 

@@ -32,10 +32,8 @@ struct SgdStep {
   double weight_decay = 0;
 };
 
-class BackwardKernels {
+class BackwardKernels : public RecurrentBackward {
  public:
-  virtual ~BackwardKernels() = default;
-
   virtual const char* name() const = 0;
   virtual DType activation_type() const = 0;  // F32 or F64
 

@@ -16,6 +16,13 @@ constexpr int64_t kRopePair = 6;   // four multiplications, two additions
 constexpr int64_t kSoftmax = 4;    // subtract, exp, sum, divide
 constexpr int64_t kScale = 1;      // of a score, or of an embedding
 
+constexpr int64_t kSigmoid = 4;  // negate, exp, add, divide
+constexpr int64_t kTanh = 1;
+// Of a unit: the sums of its gates, three additions each; the gates; the state.
+constexpr int64_t kRnnUnit = 3 + kTanh;
+constexpr int64_t kLstmUnit = kLstmGates * 3 + 3 * kSigmoid + kTanh + 3 + kTanh + 1;
+constexpr int64_t kGruUnit = kGruGates * 3 + 2 * kSigmoid + 1 + kTanh + 4;
+
 int64_t activation_flops(Activation activation) {
   return activation == Activation::silu ? 4 : 9;  // negate, exp, add, divide; the tanh form of GELU takes nine
 }
@@ -29,6 +36,13 @@ int64_t visible_keys(const AttentionShape& shape, const AttentionGroup& group) {
 // Query by key, one multiply-add for each element of a head; then weight by value, as many again.
 int64_t dot_flops(const AttentionShape& shape, const AttentionGroup& group) {
   return visible_keys(shape, group) * shape.n_heads * 2 * shape.head_dim;
+}
+
+// A layer: two matrices for each row, and what a unit takes.
+Operation recurrent(const char* name, const RecurrentInput& in, int64_t unit_flops) {
+  const Tensor &input = in.weights.input, &hidden = in.weights.hidden;
+  const int64_t row_flops = 2 * (n_elements(input) + n_elements(hidden)) + unit_flops * hidden.shape[1];
+  return {name, in.x.shape[0] * row_flops, n_bytes(input) + n_bytes(hidden)};
 }
 
 }  // namespace
@@ -118,6 +132,18 @@ void DecoratedKernels::attention_mix(const AttentionShape& shape, const Attentio
 
 void DecoratedKernels::convert(const Tensor& x, Tensor& y) {
   announced({"convert"}, [&] { inner_.convert(x, y); });
+}
+
+void DecoratedKernels::rnn(const RecurrentInput& in, RnnOutput& y) {
+  announced(recurrent("rnn", in, kRnnUnit), [&] { inner_.rnn(in, y); });
+}
+
+void DecoratedKernels::lstm(const RecurrentInput& in, LstmOutput& y) {
+  announced(recurrent("lstm", in, kLstmUnit), [&] { inner_.lstm(in, y); });
+}
+
+void DecoratedKernels::gru(const RecurrentInput& in, GruReset reset, GruOutput& y) {
+  announced(recurrent("gru", in, kGruUnit), [&] { inner_.gru(in, reset, y); });
 }
 
 int64_t DecoratedKernels::first_non_finite(const Tensor& x) {

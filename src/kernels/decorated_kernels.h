@@ -14,7 +14,7 @@ namespace orrery {
 struct Operation {
   const char* name = "";  // of the function: "matmul"
   int64_t flops = 0;
-  uint64_t weight_bytes = 0;  // read once from the second operand of a matmul
+  uint64_t weight_bytes = 0;  // read once from the second operand of a matmul, and from a recurrent layer's matrices
 };
 
 class DecoratedKernels : public Kernels {
@@ -44,6 +44,9 @@ class DecoratedKernels : public Kernels {
   void attention_mix(const AttentionShape& shape, const AttentionGroup& group, const Tensor& weights,
                      Tensor& mix) override;
   void convert(const Tensor& x, Tensor& y) override;
+  void rnn(const RecurrentInput& in, RnnOutput& y) override;
+  void lstm(const RecurrentInput& in, LstmOutput& y) override;
+  void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
   int64_t first_non_finite(const Tensor& x) override;
   std::vector<Candidate> largest(const Tensor& logits, int64_t count) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;

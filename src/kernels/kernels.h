@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/model_config.h"
+#include "kernels/recurrent.h"
 #include "tensor/tensor.h"
 
 namespace orrery {
@@ -43,10 +44,8 @@ struct Candidate {
   float value;
 };
 
-class Kernels {
+class Kernels : public RecurrentKernels {
  public:
-  virtual ~Kernels() = default;
-
   virtual const char* name() const = 0;
   virtual DType activation_type() const = 0;  // F32 or F64
 

@@ -1,4 +1,5 @@
-// Dropout on what each half of a block adds to the residual stream, and on the embedding: where GPT-2 has it. It is an
+// Dropout on what each half of a block adds to the residual stream, and on the embedding: where GPT-2 has it; in
+// recurrent models on what goes from layer to layer and to the head (Zaremba et al., 2014). It is an
 // observer: it changes tensors during the forward pass, and their gradients by the same mask on the way back. The model
 // knows nothing of it, and evaluation goes without.
 #pragma once

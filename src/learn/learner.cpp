@@ -7,6 +7,8 @@
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/backward.h"
 #include "kernels/reference/reference_kernels.h"
+#include "model/transformer.h"
+#include "recurrent/recurrent_model.h"
 
 namespace orrery {
 
@@ -34,6 +36,28 @@ ModelConfig llama_config(const LlamaShape& shape) {
   return config;
 }
 
+ModelConfig recurrent_config(const RecurrentShape& shape) {
+  ModelConfig config;
+  config.architecture = shape.architecture;
+  config.family = shape.architecture == Architecture::rnn    ? "orrery-rnn"
+                  : shape.architecture == Architecture::lstm ? "orrery-lstm"
+                                                             : "orrery-gru";
+  config.n_layers = shape.n_layers;
+  config.d_hidden = shape.d_hidden;
+  config.d_model = shape.d_embedding > 0 ? shape.d_embedding : shape.d_hidden;
+  config.vocab_size = shape.vocab_size;
+  config.context_length = kUnboundedContext;
+  config.tied_head = shape.tied_head;
+  config.head_bias = true;
+  check(config, "the shape of the model");
+  return config;
+}
+
+std::unique_ptr<LanguageModel> make_language_model(std::shared_ptr<const Checkpoint> checkpoint) {
+  if (checkpoint->config.is_recurrent()) return std::make_unique<RecurrentModel>(std::move(checkpoint));
+  return std::make_unique<Transformer>(std::move(checkpoint));
+}
+
 Learner::Learner(const ModelConfig& shape, DType dtype, const Threads& threads, uint64_t seed)
     : config(shape), parameters(shape, dtype) {
   if (dtype == DType::F64) {
@@ -44,7 +68,7 @@ Learner::Learner(const ModelConfig& shape, DType dtype, const Threads& threads, 
     backward = std::make_unique<FastBackward>(threads);
   }
   initialize(parameters, config, seed);
-  model = std::make_unique<Transformer>(std::make_shared<const Checkpoint>(parameters.checkpoint(config)));
+  model = make_language_model(std::make_shared<const Checkpoint>(parameters.checkpoint(config)));
 }
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// A transformer that learns: its weights, a model that runs on them, and kernels for the way there and back.
+// A model that learns: its weights, a model that runs on them, and kernels for the way there and back.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "kernels/backward.h"
 #include "kernels/kernels.h"
 #include "learn/parameters.h"
-#include "model/transformer.h"
+#include "model/language_model.h"
 
 namespace orrery {
 
@@ -22,6 +22,20 @@ struct LlamaShape {
 // the heads cannot share the width.
 ModelConfig llama_config(const LlamaShape& shape);
 
+// A recurrent model with an embedding as wide as its hidden states unless said otherwise. Throws Error for a shape that
+// makes no sense.
+struct RecurrentShape {
+  Architecture architecture = Architecture::lstm;
+  int n_layers = 0, d_hidden = 0;
+  int vocab_size = 0;
+  int d_embedding = 0;  // 0: d_hidden
+  bool tied_head = false;
+};
+ModelConfig recurrent_config(const RecurrentShape& shape);
+
+// The model that such a checkpoint is of: a Transformer or a RecurrentModel, that runs on its weights where they lie.
+std::unique_ptr<LanguageModel> make_language_model(std::shared_ptr<const Checkpoint> checkpoint);
+
 struct Learner {
   // Random weights that depend on the seed alone. F32: the fast kernels; F64: the reference ones.
   Learner(const ModelConfig& config, DType dtype, const Threads& threads, uint64_t seed = 1);
@@ -30,7 +44,7 @@ struct Learner {
   Parameters parameters;
   std::unique_ptr<Kernels> forward;
   std::unique_ptr<BackwardKernels> backward;
-  std::unique_ptr<Transformer> model;
+  std::unique_ptr<LanguageModel> model;
 };
 
 }  // namespace orrery

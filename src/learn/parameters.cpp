@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "learn/recurrent_initialization.h"
 #include "tensor/convert.h"
 
 namespace orrery {
@@ -123,6 +124,7 @@ double Parameters::clip_gradients(BackwardKernels& kernels, double longest) {
 }
 
 void initialize(Parameters& parameters, const ModelConfig& config, uint64_t seed) {
+  if (config.is_recurrent()) return initialize_recurrent(parameters, config, seed);
   Random random(seed);
   const double small = std::sqrt(2.0 / (5.0 * config.d_model));
   for (const Parameter& parameter : parameters.all()) {

@@ -64,6 +64,7 @@ class Parameters {
 // Random weights to start from: normal with deviation sqrt(2 / (5 * d_model)) (Nguyen and Salazar, 2019,
 // arXiv:1910.05895); the projections that add to the residual stream are smaller by sqrt(2 * n_layers), as GPT-2 has
 // them, so that the stream does not grow with depth. Gains are 1, biases 0. The same seed gives the same weights.
+// Recurrent models begin as initialize_recurrent() has it.
 void initialize(Parameters& parameters, const ModelConfig& config, uint64_t seed);
 
 }  // namespace orrery

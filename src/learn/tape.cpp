@@ -1,5 +1,6 @@
 #include "learn/tape.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -48,10 +49,16 @@ Tape::Input Tape::find(const Tensor& tensor) const {
   return input;
 }
 
-void Tape::record(Call call) {
+void Tape::record(Call call, std::span<const Tensor> others) {
   call.make();
+  call.n_others = static_cast<int>(others.size());
+  const int maker = n_calls() + call.n_others;
+  for (const Tensor& other : others) {
+    calls_.push_back({.operation = call.operation, .y = other, .back = [](const Tensor&) {}, .maker = maker});
+    occupy(n_calls() - 1);
+  }
   calls_.push_back(std::move(call));
-  occupy(static_cast<int>(calls_.size()) - 1);
+  occupy(maker);
 }
 
 // The call's output is in its place: whatever lay there is gone.
@@ -85,7 +92,7 @@ void Tape::backward(std::span<const double> dlosses, std::span<Observer* const> 
   remake(logits_);
   Tensor dlogits = gradient_of(logits_);
   backward_.cross_entropy(logits_.tensor, targets_, dlosses, dlogits);  // [n, vocab]
-  for (size_t i = calls_.size(); i-- > 0;) walk_back(calls_[i], observers);
+  for (int i = n_calls(); i-- > 0;) walk_back(i, observers);
   for (const Parameter& parameter : parameters_.all()) {
     Tensor gradient = parameter.gradient;
     show(gradient, observers);
@@ -93,8 +100,18 @@ void Tape::backward(std::span<const double> dlosses, std::span<Observer* const> 
   clear();
 }
 
-void Tape::walk_back(Call& call, std::span<Observer* const> observers) {
-  if (call.dy.data == nullptr) return;  // nothing that led to the loss used its output
+// Whether anything that led to the loss used one of its outputs.
+bool Tape::leads_to_loss(int index) const {
+  const int n_others = calls_[static_cast<size_t>(index)].n_others;
+  return std::any_of(calls_.begin() + index - n_others, calls_.begin() + index + 1,
+                     [](const Call& call) { return call.dy.data != nullptr; });
+}
+
+void Tape::walk_back(int index, std::span<Observer* const> observers) {
+  if (!leads_to_loss(index)) return;
+  Call& call = calls_[static_cast<size_t>(index)];
+  if (call.dy.data == nullptr)
+    gradient_of({.tensor = call.y, .call = index});  // zeros: others of its outputs lead there
   show(call.dy, observers);
   for (const Input& input : call.needed) remake(input);
   for (const Input& input : call.needed) {
@@ -113,11 +130,13 @@ void Tape::walk_back(Call& call, std::span<Observer* const> observers) {
 // Makes the call again that this input came from, if its output was overwritten, and before it those that it needs.
 void Tape::remake(const Input& input) {
   if (input.call < 0 || !calls_[static_cast<size_t>(input.call)].is_overwritten) return;
-  Call& call = calls_[static_cast<size_t>(input.call)];
+  const int maker = calls_[static_cast<size_t>(input.call)].maker;
+  const int index = maker < 0 ? input.call : maker;
+  Call& call = calls_[static_cast<size_t>(index)];
   for (const Input& earlier : call.inputs) remake(earlier);
   call.make();
   if (repeated_observer_ != nullptr) show(call.y, std::span(&repeated_observer_, 1));
-  occupy(input.call);
+  for (int made = index - call.n_others; made <= index; ++made) occupy(made);
   ++repeated_calls_;
 }
 

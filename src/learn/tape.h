@@ -71,6 +71,9 @@ class Tape : public Kernels {
   void activate_gated(Activation activation, const Tensor& gate, const Tensor& up, Tensor& y) override;
   void attention(const AttentionShape& shape, std::span<const AttentionGroup> groups, const Tensor& q,
                  Tensor& mix) override;
+  void rnn(const RecurrentInput& in, RnnOutput& y) override;
+  void lstm(const RecurrentInput& in, LstmOutput& y) override;
+  void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;
 
   // What has no gradient.
@@ -103,17 +106,23 @@ class Tape : public Kernels {
     std::vector<Input> needed;                   // what its way back reads besides the gradient of y
     std::function<void()> make;                  // computes y from the inputs
     std::function<void(const Tensor& dy)> back;  // adds to the gradients of the inputs
+    int n_others = 0;                            // so many calls before this one stand for its other outputs,
+    int maker = -1;                              // and this is one of them: the call that makes it
     bool is_overwritten = false;                 // y's memory holds something else by now
     Tensor dy = {};                              // no data before the first who adds to it
   };
 
-  struct Groups;  // attention's groups, with memory of their own
+  struct Groups;          // attention's groups, with memory of their own
+  struct RecurrentLayer;  // the same of a recurrent layer's input
 
   Input find(const Tensor& tensor) const;
-  void record(Call call);
+  // A call may have other outputs than call.y; the one at others[i] is found under the index n_calls() + i.
+  void record(Call call, std::span<const Tensor> others = {});
+  int n_calls() const { return static_cast<int>(calls_.size()); }
   void occupy(int call);
 
-  void walk_back(Call& call, std::span<Observer* const> observers);
+  void walk_back(int call, std::span<Observer* const> observers);
+  bool leads_to_loss(int call) const;
   void remake(const Input& input);
   Tensor gradient_of(const Input& input);
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "config/arithmetic.h"
+#include "config/recurrent_arithmetic.h"
 #include "files/weight_list.h"
 
 namespace orrery {
@@ -139,12 +139,35 @@ uint64_t activation_gradient_bytes(const ModelConfig& config, int64_t rows, DTyp
   return walk.bytes(rows, dtype);
 }
 
+// Of a recurrent model: logits and, with a bias, their products; the states of a layer and of what it reads.
+uint64_t recurrent_gradient_bytes(const ModelConfig& c, int64_t rows, DType dtype) {
+  WalkedWidths walk;
+  walk.take(c.vocab_size);
+  if (c.head_bias) walk.through(c.vocab_size, c.vocab_size);
+  walk.through(c.vocab_size, c.d_hidden);  // to the last layer's states
+  for (int layer = c.n_layers; layer-- > 0;) walk.through(c.d_hidden, layer == 0 ? c.d_model : c.d_hidden);
+  return walk.bytes(rows, dtype);
+}
+
+// Nothing is computed again: a layer's way back reads all of its tensors.
+uint64_t recurrent_kept_bytes(const ModelConfig& c, int64_t rows, DType dtype) {
+  const auto rows_of = [&](int64_t width) { return padded_bytes(rows * width, dtype); };
+  const int64_t n_tensors = int64_t{c.n_layers} * recurrent_layer_tensors(c.architecture);
+  return rows_of(c.d_model) + static_cast<uint64_t>(n_tensors) * rows_of(c.d_hidden) +
+         (c.head_bias ? 2 : 1) * rows_of(c.vocab_size);
+}
+
 }  // namespace
 
 TrainingMemory training_memory(const ModelConfig& config, int64_t rows, Activations activations, DType dtype) {
   TrainingMemory memory;
   memory.weights = weight_bytes_in_training(config, dtype);
   memory.optimizer = 2 * memory.weights;
+  if (config.is_recurrent()) {
+    memory.activations = recurrent_kept_bytes(config, rows, dtype);
+    memory.activation_gradients = recurrent_gradient_bytes(config, rows, dtype);
+    return memory;
+  }
   memory.activations = activations == Activations::keep ? kept_activation_bytes(config, rows, dtype)
                                                         : activation_bytes(config, rows, rows, dtype);
   memory.activation_gradients = activation_gradient_bytes(config, rows, dtype);

@@ -1,4 +1,4 @@
-// How much memory a training step of a transformer takes, from its config alone.
+// How much memory a training step takes, from its config alone.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct TrainingMemory {
   uint64_t weights = 0;               // and as much for their gradients
   uint64_t optimizer = 0;             // AdamW's two running means
   uint64_t activations = 0;           // intermediates that wait for the way back
-  uint64_t activation_gradients = 0;  // of those between the walk's place and the end of a block
+  uint64_t activation_gradients = 0;  // of those between the walk's place and the end of a block or layer
   uint64_t total() const { return 2 * weights + optimizer + activations + activation_gradients; }
 };
 

@@ -60,14 +60,11 @@ std::vector<Sequence> find_sequences(std::span<const Row> rows, int vocab_size, 
     const bool continues = i > 0 && rows[i - 1].state == row.state && (row.state != nullptr || row.position != 0);
     int expected = continues ? rows[i - 1].position + 1 : 0;
     if (!continues) {
-      auto* cache = dynamic_cast<KvCache*>(row.state);
-      if (row.state != nullptr && (cache == nullptr || !seen.insert(row.state).second)) {
-        throw Error({.what = cache == nullptr ? "this state belongs to another kind of model"
-                                              : "the rows of a sequence do not stand together",
-                     .where = "row " + std::to_string(i)});
+      if (row.state != nullptr && !seen.insert(row.state).second) {
+        throw Error({.what = "the rows of a sequence do not stand together", .where = "row " + std::to_string(i)});
       }
-      if (cache != nullptr) expected = cache->length();
-      sequences.push_back({static_cast<int>(i), 0, expected, cache});
+      if (row.state != nullptr) expected = row.state->length();
+      sequences.push_back({static_cast<int>(i), 0, expected, row.state});
     }
     if (row.position != expected) {
       throw Error({.what = "positions are out of order",

@@ -13,8 +13,9 @@ namespace orrery {
 struct Sequence {
   int first_row = 0;
   int n_rows = 0;
-  int first_position = 0;    // of the first row; 0 where there is no cache
-  KvCache* cache = nullptr;  // nullptr: keys and values are the rows' own
+  int first_position = 0;          // of the first row; 0 where there is no state
+  SequenceState* state = nullptr;  // of any kind of model
+  KvCache* cache = nullptr;        // a transformer's; nullptr: keys and values are the rows' own
   int n_keys() const { return first_position + n_rows; }
 };
 

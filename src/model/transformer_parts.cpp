@@ -64,8 +64,11 @@ Pass Transformer::begin(std::span<const Row> rows, Kernels& kernels, Arena& aren
     pass.positions.push_back(rows[i].position);
     if (rows[i].wants_logits) pass.logit_rows.push_back(static_cast<int>(i));
   }
-  for (const Sequence& sequence : pass.sequences) {
-    if (sequence.cache != nullptr) sequence.cache->reserve(sequence.n_keys());
+  for (Sequence& sequence : pass.sequences) {
+    if (sequence.state == nullptr) continue;
+    sequence.cache = dynamic_cast<KvCache*>(sequence.state);
+    if (sequence.cache == nullptr) throw Error({.what = "this state belongs to another kind of model"});
+    sequence.cache->reserve(sequence.n_keys());
   }
   if (!rope_frequencies_.empty()) pass.angles = angles(pass, rope_frequencies_);
   pass.local_angles = local_frequencies_.empty() ? pass.angles : angles(pass, local_frequencies_);

@@ -9,6 +9,7 @@
 #include "kernels/backward.h"
 #include "kernels/fast/backward.h"
 #include "kernels/fast_support.h"
+#include "kernels/recurrent_cases.h"
 #include "kernels/reference/backward.h"
 
 namespace orrery::test {
@@ -183,6 +184,19 @@ inline BackwardCase cross_entropy_case(int64_t vocab, const std::vector<int32_t>
       }};
 }
 
+// Output: the hidden states, and of the LSTM the cells before them.
+inline BackwardCase recurrent_case(const LayerShape& shape) {
+  return {name_of(shape.cell),
+          shape.inputs(),
+          {(shape.cell == Cell::lstm ? 2 : 1) * shape.n(), shape.d_hidden},
+          [=](Kernels& k, const std::vector<Tensor>& in, Tensor& y) {
+            const LayerRun run(k, shape, in);
+            copy_states(shape, run, y);
+          },
+          [=](BackwardKernels& k, const std::vector<Tensor>& in, const Tensor&, const Tensor& dy,
+              std::vector<Tensor>& g) { layer_back(k, shape, in, dy, g); }};
+}
+
 inline AttentionShape attention_shape(int n_heads, int n_kv_heads, int head_dim, int window = 0) {
   return {n_heads, n_kv_heads, head_dim, 1 / std::sqrt(static_cast<double>(head_dim)), window};
 }
@@ -224,6 +238,11 @@ inline std::vector<BackwardCase> cases_of_size(int size, Random& random) {
       attention_case(attention_shape(n_heads, n_kv_heads, head_dim, 1 + size / 2), {size, 1}),
       cross_entropy_case(size, few_ids(other(20), size, random)),
   };
+  // Wide layers of such inputs are saturated, and their slopes rounding: see recurrent_test.cpp for those.
+  const Cell cell = kCells[size % 4];
+  const int width = 1 + size % 7;
+  cases.push_back(recurrent_case({cell, {static_cast<int>(other(5)), 1, 3}, other(10), width, size % 3 == 0}));
+  cases.push_back(recurrent_case({cell, std::vector<int>(size_t(1 + size / 8), 3), width, other(10), size % 3 == 1}));
   if (n_pairs > 0) {
     cases.push_back(rope_case(size, n_heads, head_dim, n_pairs, RopeLayout::interleaved));
     cases.push_back(rope_case(size, n_heads, head_dim, n_pairs, RopeLayout::half_split));

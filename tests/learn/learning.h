@@ -1,6 +1,7 @@
 // What the tests of learning share: a model on weights in training, and texts.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <vector>
 

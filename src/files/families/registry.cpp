@@ -7,9 +7,11 @@
 namespace orrery {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kLlamaFamily, &kQwen2Family, &kQwen3Family, &kGemma3Family, &kGpt2Family};
+constexpr const Family* kFamilies[] = {&kLlamaFamily, &kQwen2Family, &kQwen3Family, &kGemma3Family,
+                                       &kGpt2Family,  &kRnnFamily,   &kLstmFamily,  &kGruFamily};
 constexpr const FolderLayout* kFolders[] = {&kLlamaFolder,  &kMistralFolder,      &kQwen2Folder, &kQwen3Folder,
-                                            &kGemma3Folder, &kGemma3ImagesFolder, &kGpt2Folder,  &kMinGptFolder};
+                                            &kGemma3Folder, &kGemma3ImagesFolder, &kGpt2Folder,  &kMinGptFolder,
+                                            &kRnnFolder,    &kLstmFolder,         &kGruFolder};
 
 [[noreturn]] void fail_unknown(std::string_view name, const std::string& where, const std::string& known) {
   throw Error(

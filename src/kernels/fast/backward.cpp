@@ -20,7 +20,10 @@ const BackwardLoops& backward_loops_of(InstructionSet instruction_set) {
 }  // namespace
 
 FastBackward::FastBackward(Threads threads, InstructionSet instruction_set)
-    : threads_(threads), loops_(loops_of(instruction_set)), back_(backward_loops_of(instruction_set)) {
+    : threads_(threads),
+      loops_(loops_of(instruction_set)),
+      back_(backward_loops_of(instruction_set)),
+      recurrent_loops_(recurrent_loops_of(instruction_set)) {
   hold_blas_to_one_thread();
 }
 

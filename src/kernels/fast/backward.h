@@ -5,6 +5,7 @@
 //   backward.cpp                          norms, rotations, activations, tables
 //   backward_matmul.cpp                   both products of matmul's way back
 //   backward_attention.cpp                blocks of queries, scores computed again
+//   recurrent_backward.cpp                layers of recurrent networks, from the last time step to the first
 //   backward_update.cpp                   the loss, and what optimizers ask for
 //   isa/backward_*.cpp                    the inner loops
 #pragma once
@@ -46,6 +47,11 @@ class FastBackward : public BackwardKernels {
                  const Tensor& mix, const Tensor& dmix, Tensor& dq, std::span<const AttentionGroup> dgroups) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<const double> dlosses,
                      Tensor& dlogits) override;
+  void rnn(const RecurrentInput& in, const RnnOutput& y, const Tensor& dhidden, RecurrentGradients& d) override;
+  void lstm(const RecurrentInput& in, const LstmOutput& y, const Tensor& dcell, const Tensor& dhidden,
+            RecurrentGradients& d) override;
+  void gru(const RecurrentInput& in, GruReset reset, const GruOutput& y, const Tensor& dhidden,
+           RecurrentGradients& d) override;
   double sum_of_squares(const Tensor& x) override;
   void scale(double factor, Tensor& x) override;
   void drop(double share, uint64_t seed, Tensor& x) override;
@@ -64,11 +70,19 @@ class FastBackward : public BackwardKernels {
   struct Block;          // and some of the queries that read it
   void attend_head(const AttentionCall& call, const Head& head);
 
+  void give_input(const RecurrentInput& in, const Tensor& slopes, int64_t first, RecurrentGradients& d);
+  void give_hidden(const Tensor& slopes, const Tensor& before, int64_t first, RecurrentGradients& d);
+  struct GruWalk;
+  void gru_after(const RecurrentInput& in, const GruOutput& y, const Tensor& dhidden, RecurrentGradients& d);
+  void gru_before(const RecurrentInput& in, const GruOutput& y, const Tensor& dhidden, RecurrentGradients& d);
+
   Threads threads_;
   const Loops& loops_;
   const BackwardLoops& back_;
+  const RecurrentLoops& recurrent_loops_;
   ScratchPool scratch_;
-  std::vector<float> partials_;  // of sums over rows
+  std::vector<float> partials_;          // of sums over rows
+  std::vector<float> recurrent_memory_;  // slopes of all time steps; grows as far as it has to
 };
 
 }  // namespace orrery

@@ -21,7 +21,10 @@ const float* vector_as_floats(const Loops& loops, const Tensor& vector, float* s
 }  // namespace
 
 FastKernels::FastKernels(Threads threads, InstructionSet instruction_set)
-    : threads_(threads), instruction_set_(instruction_set), loops_(loops_of(instruction_set)) {
+    : threads_(threads),
+      instruction_set_(instruction_set),
+      loops_(loops_of(instruction_set)),
+      recurrent_loops_(recurrent_loops_of(instruction_set)) {
   hold_blas_to_one_thread();
 }
 

@@ -9,13 +9,16 @@
 //   attention_blocks.cpp                  many rows: blocks of rows, chunk after chunk
 //   attention_steps.cpp                   scores, softmax and mix as tensors that can be looked at
 //   logits.cpp                            what samplers and losses ask
+//   recurrent.cpp, recurrent_steps.cpp    layers of recurrent networks, time step after time step
 //   isa/                                  the inner loops
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "base/parallel.h"
 #include "kernels/fast/instruction_set.h"
+#include "kernels/fast/isa/recurrent_loops.h"
 #include "kernels/fast/scratch.h"
 #include "kernels/kernels.h"
 
@@ -50,6 +53,9 @@ class FastKernels : public Kernels {
   void attention_mix(const AttentionShape& shape, const AttentionGroup& group, const Tensor& weights,
                      Tensor& mix) override;
   void convert(const Tensor& x, Tensor& y) override;
+  void rnn(const RecurrentInput& in, RnnOutput& y) override;
+  void lstm(const RecurrentInput& in, LstmOutput& y) override;
+  void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
   int64_t first_non_finite(const Tensor& x) override;
   std::vector<Candidate> largest(const Tensor& logits, int64_t count) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;
@@ -57,6 +63,7 @@ class FastKernels : public Kernels {
  private:
   void matmul_few_rows(const Tensor& x, const Tensor& w, Tensor& y);
   void matmul_in_tiles(const Tensor& x, const Tensor& w, Tensor& y);
+  void multiply_inputs(const RecurrentInput& in, std::initializer_list<Tensor*> gates);
 
   struct AttentionCall;  // the arguments of attention(), and what follows from them
   using Groups = std::span<const AttentionGroup* const>;
@@ -73,6 +80,7 @@ class FastKernels : public Kernels {
   Threads threads_;
   InstructionSet instruction_set_;
   const Loops& loops_;
+  const RecurrentLoops& recurrent_loops_;
   ScratchPool scratch_;
   std::vector<float> partials_;  // of attention over chunks; grows as far as it has to
 };

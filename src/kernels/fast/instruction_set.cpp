@@ -53,4 +53,11 @@ const Loops& loops_of(InstructionSet instruction_set) {
   return baseline::loops;
 }
 
+const RecurrentLoops& recurrent_loops_of([[maybe_unused]] InstructionSet instruction_set) {
+#ifndef ORRERY_ONLY_BASELINE
+  if (instruction_set == InstructionSet::x86_64_v3) return x86_64_v3::recurrent_loops;
+#endif
+  return baseline::recurrent_loops;
+}
+
 }  // namespace orrery

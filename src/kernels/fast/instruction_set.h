@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/fast/isa/loops.h"
+#include "kernels/fast/isa/recurrent_loops.h"
 
 namespace orrery {
 
@@ -13,6 +14,7 @@ enum class InstructionSet {
 const char* name_of(InstructionSet instruction_set);
 bool is_supported(InstructionSet instruction_set);
 InstructionSet best_instruction_set();
-const Loops& loops_of(InstructionSet instruction_set);  // throws Error if it is not supported
+const Loops& loops_of(InstructionSet instruction_set);                     // throws Error if it is not supported
+const RecurrentLoops& recurrent_loops_of(InstructionSet instruction_set);  // of one that is supported
 
 }  // namespace orrery

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "kernels/backward.h"
+#include "kernels/reference/recurrent.h"
 
 namespace orrery {
 
 template <class T>
-class ReferenceBackward : public BackwardKernels {
+class ReferenceBackward : public ReferenceRecurrentBackward<T> {
  public:
   explicit ReferenceBackward(Threads threads) : threads_(threads) {}
 

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "kernels/kernels.h"
+#include "kernels/reference/recurrent.h"
 
 namespace orrery {
 
 template <class T>
-class ReferenceKernels : public Kernels {
+class ReferenceKernels : public ReferenceRecurrent<T> {
  public:
   explicit ReferenceKernels(Threads threads) : threads_(threads) {}
 
