@@ -113,8 +113,8 @@ LESSON_PROGRAMS:= $(LESSONS:%=$(OUT)/lessons/%)
 #   static constexpr char text[] =
 #   #include "config/models.table.inc"
 #   ;
-DATA_INCLUDES := $(patsubst src/%,$(OUT)/data/%.inc,$(call files,src,*.table) $(call files,src,*.grammar)) \
-                 $(OUT)/data/build_info.inc
+COMPILED_IN   := $(foreach kind,table grammar html css js,$(call files,src,*.$(kind)))
+DATA_INCLUDES := $(COMPILED_IN:src/%=$(OUT)/data/%.inc) $(OUT)/data/build_info.inc
 
 # ---- Which flags ------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ Verb add_chat(CLI::App& verb);
 Verb add_tokenize(CLI::App& verb);
 Verb add_detokenize(CLI::App& verb);
 Verb add_logits(CLI::App& verb);
+Verb add_lens(CLI::App& verb);
 Verb add_show(CLI::App& verb);
 Verb add_perplexity(CLI::App& verb);
 Verb add_bench(CLI::App& verb);

@@ -24,6 +24,7 @@ constexpr VerbEntry kVerbs[] = {
     {"tokenize", "cut a text into tokens", add_tokenize},
     {"detokenize", "put tokens together again", add_detokenize},
     {"logits", "the scores of the next token", add_logits},
+    {"lens", "what each layer would have said", add_lens},
     {"show", "what is in a model file, and the memory it needs", add_show},
     {"perplexity", "how well a model predicts a text", add_perplexity},
     {"bench", "measure speed beside this machine's limits", add_bench},

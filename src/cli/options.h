@@ -42,6 +42,7 @@ struct RunOptions {
   bool display_prompt = true;
   bool print_ids = false;
   bool special = false;
+  bool why = false;
 };
 
 struct ChatOptions {
@@ -75,6 +76,23 @@ struct LogitsOptions {
   bool json = false;
   bool special = false;
   int top = 10;
+};
+
+struct LensOptions {
+  ModelOptions model;
+  TextOptions text;
+  bool all = false;
+  bool json = false;
+  bool special = false;
+  int top = 5;
+};
+
+struct PageOptions {  // of a page for a browser
+  std::string path;
+  int max_tokens = 64;
+  SamplerSettings sampler;
+  std::optional<uint64_t> seed;
+  std::string language = "english";
 };
 
 struct ShowOptions {
@@ -185,6 +203,7 @@ int chat(const ChatOptions& options);
 int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
+int lens(const LensOptions& options);
 int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);

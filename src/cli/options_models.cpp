@@ -24,6 +24,8 @@ Verb add_run(CLI::App& verb) {
   verb.add_flag("--verbose-prompt", o->verbose_prompt, "print the token ids that are fed");
   verb.add_flag("!--no-display-prompt", o->display_prompt, "print only what is new");
   verb.add_flag("--print-ids", o->print_ids, "print the new ids as a JSON array instead of text");
+  verb.add_flag("--why", o->why,
+                "explain each token afterwards: its rank and probability at every step of the sampler");
   return [o] { return run(*o); };
 }
 
@@ -69,6 +71,18 @@ Verb add_logits(CLI::App& verb) {
   verb.add_option("--top", o->top, "how many of the largest to print")->check(at_least(1))->capture_default_str();
   verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
   return [o] { return logits(*o); };
+}
+
+Verb add_lens(CLI::App& verb) {
+  const auto o = std::make_shared<LensOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model.threads);
+  add_text(verb, o->text, true);
+  verb.add_option("--top", o->top, "how many of the likeliest to print")->check(at_least(1))->capture_default_str();
+  verb.add_flag("--all", o->all, "at every position (default: at the last one)");
+  verb.add_flag("--json", o->json, "as JSON: a list for each position, in it one for each depth");
+  verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
+  return [o] { return lens(*o); };
 }
 
 Verb add_show(CLI::App& verb) {
