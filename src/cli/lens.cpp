@@ -1,9 +1,11 @@
 // orrery lens: what each layer would have said.
 #include "inspect/lens.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
+#include "cli/positions.h"
 #include "cli/session.h"
 #include "generate/generate.h"
 
@@ -56,9 +58,11 @@ std::string json(const Lens& lens, int position, TokenId token) {
 int lens(const LensOptions& options) {
   const auto session = open_session(options.model, !options.text.ids);
   const auto prompt = prompt_ids(*session, options.text, {.bos = true, .parse_special = options.special});
-  const int last = static_cast<int>(prompt.size()) - 1;
+  const int n_positions = static_cast<int>(prompt.size());
+  std::vector<int> chosen = {n_positions - 1};
+  if (!options.positions.empty()) chosen = parse_positions(options.positions, n_positions);
   Lens lens(transformer_of(*session), *session->kernels, options.top,
-            [&](int position) { return options.all || position == last; });
+            [&](int position) { return options.all || std::ranges::find(chosen, position) != chosen.end(); });
   Observer* const observers[] = {&lens};
   const auto state = session->model->new_sequence();
   catch_interrupt();

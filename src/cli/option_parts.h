@@ -28,11 +28,15 @@ Verb add_chat(CLI::App& verb);
 Verb add_tokenize(CLI::App& verb);
 Verb add_detokenize(CLI::App& verb);
 Verb add_logits(CLI::App& verb);
-Verb add_lens(CLI::App& verb);
 Verb add_show(CLI::App& verb);
 Verb add_perplexity(CLI::App& verb);
 Verb add_bench(CLI::App& verb);
 Verb add_doctor(CLI::App& verb);
+
+// options_inspecting.cpp: verbs that look inside a forward pass
+Verb add_lens(CLI::App& verb);
+Verb add_trace(CLI::App& verb);
+Verb add_trace_diff(CLI::App& verb);
 
 // options_learning.cpp: verbs that make and judge models
 Verb add_train_tokenizer(CLI::App& verb);

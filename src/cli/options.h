@@ -81,6 +81,7 @@ struct LogitsOptions {
 struct LensOptions {
   ModelOptions model;
   TextOptions text;
+  std::string positions;  // empty: the last
   bool all = false;
   bool json = false;
   bool special = false;
@@ -88,11 +89,31 @@ struct LensOptions {
 };
 
 struct PageOptions {  // of a page for a browser
-  std::string path;
+  std::string path;  // empty: none
   int max_tokens = 64;
   SamplerSettings sampler;
   std::optional<uint64_t> seed;
   std::string language = "english";
+};
+
+struct TraceOptions {
+  ModelOptions model;
+  TextOptions text;
+  PageOptions page;
+  std::string output;
+  bool as_text = false;
+  std::string npy;     // a folder
+  std::string filter;  // empty: all tensors
+  std::string positions;
+  std::string precision;  // empty: as the kernels have it
+  bool special = false;
+};
+
+struct TraceDiffOptions {
+  std::string a, b;    // the second may be empty where there is a model
+  ModelOptions model;  // path empty: none
+  double tolerance = 1e-4;
+  bool all = false;
 };
 
 struct ShowOptions {
@@ -204,6 +225,8 @@ int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
 int lens(const LensOptions& options);
+int trace(const TraceOptions& options);
+int trace_diff(const TraceDiffOptions& options);
 int show(const ShowOptions& options);
 int perplexity(const PerplexityOptions& options);
 int bench(const BenchOptions& options);
@@ -218,6 +241,7 @@ int claims(const ClaimsOptions& options);
 constexpr int kDone = 0;
 constexpr int kInputAtFault = 1;
 constexpr int kUsageAtFault = 2;
+constexpr int kDiffers = 3;        // what was compared is not the same
 constexpr int kInterrupted = 130;  // what a shell reports of a program that Ctrl-C ended
 
 // Understands the command line and calls the verb. Prints help on standard output, mistakes on standard error.

@@ -73,18 +73,6 @@ Verb add_logits(CLI::App& verb) {
   return [o] { return logits(*o); };
 }
 
-Verb add_lens(CLI::App& verb) {
-  const auto o = std::make_shared<LensOptions>();
-  add_model(verb, o->model);
-  add_threads(verb, o->model.threads);
-  add_text(verb, o->text, true);
-  verb.add_option("--top", o->top, "how many of the likeliest to print")->check(at_least(1))->capture_default_str();
-  verb.add_flag("--all", o->all, "at every position (default: at the last one)");
-  verb.add_flag("--json", o->json, "as JSON: a list for each position, in it one for each depth");
-  verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
-  return [o] { return lens(*o); };
-}
-
 Verb add_show(CLI::App& verb) {
   const auto o = std::make_shared<ShowOptions>();
   add_model(verb, o->model, false);

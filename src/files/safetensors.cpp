@@ -13,8 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the reference implementation
-constexpr size_t kMaxValues = 2'000'000;      // of a header: some ten for each tensor
+constexpr size_t kMaxValues = 2'000'000;  // of a header: some ten for each tensor
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMaxShards = 4096;
 constexpr const char* kSingleFile = "model.safetensors";
@@ -30,11 +29,6 @@ constexpr struct {
     {"U32", 4},     {"U16", 2}, {"U8", 1},  {"C64", 8},  {"BOOL", 1},
 };
 
-uint64_t element_bytes(std::string_view type) {
-  const auto* found = std::ranges::find_if(kTypes, [&](const auto& known) { return known.name == type; });
-  return found == std::end(kTypes) ? 0 : found->bytes;
-}
-
 // The header: an object of tensors, and of texts in "__metadata__".
 class HeaderReader : public JsonListener {
  public:
@@ -46,6 +40,7 @@ class HeaderReader : public JsonListener {
     bool has_shape = false;
   };
   std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
 
   void add(const std::string& key, JsonValue value) override {
     const bool is_list = value.type == JsonValue::list;
@@ -55,7 +50,8 @@ class HeaderReader : public JsonListener {
     } else if (depth_ == 1) {
       begin_entry(key, is_object);
     } else if (is_metadata_) {
-      if (depth_ > 2 || is_list || is_object) fail("__metadata__", "the metadata is not a list of texts");
+      if (value.type != JsonValue::text) fail("__metadata__", "the metadata is not a list of texts");
+      metadata.insert_or_assign(key, std::move(value.text_value));
     } else if (depth_ == 2) {
       add_property(key, std::move(value));
     } else {
@@ -114,7 +110,7 @@ class HeaderReader : public JsonListener {
 // Fills in the tensor's offset and bytes; `n_data` bytes of tensors follow the header.
 void check_entry(const HeaderReader& header, HeaderReader::Entry& entry, uint64_t data_begin, uint64_t n_data) {
   FileTensor& tensor = entry.tensor;
-  const uint64_t each = element_bytes(tensor.type);
+  const uint64_t each = safetensors_element_bytes(tensor.type);
   if (each == 0) header.fail(tensor.name, "the type of the tensor is not known", tensor.type);
   if (!entry.has_shape) header.fail(tensor.name, "the tensor has no shape");
   if (entry.offsets.size() != 2) {
@@ -156,13 +152,18 @@ void check_layout(const HeaderReader& header, const std::vector<FileTensor>& ten
 
 }  // namespace
 
+uint64_t safetensors_element_bytes(std::string_view type) {
+  const auto* found = std::ranges::find_if(kTypes, [&](const auto& known) { return known.name == type; });
+  return found == std::end(kTypes) ? 0 : found->bytes;
+}
+
 SafetensorsFile read_safetensors(const std::string& path) {
   SafetensorsFile result;
   result.file = std::make_shared<const MappedFile>(path);
   const std::span<const std::byte> bytes = result.file->bytes();
   uint64_t length = 0;
   if (bytes.size() >= kLengthBytes) std::memcpy(&length, bytes.data(), kLengthBytes);
-  if (bytes.size() < kLengthBytes || length > std::min<uint64_t>(bytes.size() - kLengthBytes, kMaxHeader)) {
+  if (bytes.size() < kLengthBytes || length > std::min<uint64_t>(bytes.size() - kLengthBytes, kMaxSafetensorsHeader)) {
     throw Error({.what = "the header does not fit into the file, so this is not safetensors or only a part of it",
                  .where = path,
                  .hint = "the download was probably cut short; fetch the file again"});
@@ -177,12 +178,13 @@ SafetensorsFile read_safetensors(const std::string& path) {
   }
   std::ranges::stable_sort(result.tensors, {}, [](const FileTensor& t) { return std::pair(t.offset, t.bytes); });
   check_layout(header, result.tensors, begin, bytes.size());
+  result.metadata = std::move(header.metadata);
   return result;
 }
 
 std::optional<DType> safetensors_dtype(std::string_view name) {
   const auto dtype = dtype_from_name(name);
-  return dtype && *dtype != DType::Q8_0 && element_bytes(name) > 0 ? dtype : std::nullopt;
+  return dtype && *dtype != DType::Q8_0 && safetensors_element_bytes(name) > 0 ? dtype : std::nullopt;
 }
 
 namespace {

@@ -22,7 +22,6 @@ function select(changes) {
 
 function showAll() {
   readRamp();
-  images.clear();
   showText();
   showChoice();
   if (run.attention.length > 0) {

@@ -1,29 +1,31 @@
 // The grid of small maps, and the large one.
 
-const images = new Map();  // "layer head" -> canvas of one pixel for each query and key
-
-// In the colours of now: a change of light or dark empties the store.
-function imageOf(layer, head) {
-  const name = layer + ' ' + head;
-  if (images.has(name)) return images.get(name);
-  const n = run.computed;
-  const image = make('canvas', {width: n, height: n});
-  const context = image.getContext('2d');
-  const pixels = context.createImageData(n, n);
-  const colours = Array.from({length: 256}, (_, weight) => ramp[rampStep(weight / 255)]);
+// A head's map of at most `most` pixels to a side; where that is less than one for each token, a pixel has the largest
+// weight of those that it stands for.
+function imageOf(layer, head, most) {
+  const n = run.computed, side = Math.min(n, Math.floor(most));
+  const largest = new Uint8Array(side * side), is_seen = new Uint8Array(side * side);
   for (let query = 0; query < n; ++query) {
-    const row = attentionRow(layer, head, query);
-    for (let key = 0; key <= query; ++key) pixels.data.set([...colours[row[key]], 255], 4 * (query * n + key));
+    const row = attentionRow(layer, head, query), line = Math.floor(query * side / n) * side;
+    for (let key = 0; key <= query; ++key) {
+      const at = line + Math.floor(key * side / n);
+      is_seen[at] = 255;
+      if (row[key] > largest[at]) largest[at] = row[key];
+    }
   }
+  const image = make('canvas', {width: side, height: side});
+  const context = image.getContext('2d');
+  const pixels = context.createImageData(side, side);
+  const colours = Array.from({length: 256}, (_, root) => ramp[rampStep(weightOf(root))]);
+  for (let at = 0; at < side * side; ++at) pixels.data.set([...colours[largest[at]], is_seen[at]], 4 * at);
   context.putImageData(pixels, 0, 0);
-  images.set(name, image);
   return image;
 }
 
-function drawScaled(context, image, x, y, size) {
-  context.imageSmoothingEnabled = image.width > size;
-  context.imageSmoothingQuality = 'high';
-  context.drawImage(image, x, y, size, size);
+// The map in a square of `size` of the context's pixels, which are `scale` of the canvas's each.
+function drawImage(context, layer, head, x, y, size, scale) {
+  context.imageSmoothingEnabled = false;
+  context.drawImage(imageOf(layer, head, size * scale), x, y, size, size);
 }
 
 // ---- The grid of heads --------------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ function drawHeads() {
     for (let head = 0; head < run.model.heads; ++head) {
       const map = element(headId(layer, head)), context = map.getContext('2d');
       context.clearRect(0, 0, map.width, map.height);
-      drawScaled(context, imageOf(layer, head), 0, 0, map.width);
+      drawImage(context, layer, head, 0, 0, map.width, 1);
     }
   });
 }
@@ -74,9 +76,9 @@ let pointed = null;              // {query, key} under the pointer or the keyboa
 // Where the map lies in its canvas: margins for the tokens' names, or for positions where there is no room for names.
 function mapGeometry() {
   const canvas = element('map'), width = canvas.clientWidth;
-  const is_named = (width - 84) / run.computed >= LEAST_LABELLED_CELL;
+  const is_named = (width - 84 - 38) / run.computed >= LEAST_LABELLED_CELL;
   const left = is_named ? 84 : 34, top = is_named ? 72 : 22;
-  const side = Math.max(40, width - left - 2);
+  const side = Math.max(40, width - left - (is_named ? 38 : 2));  // the last name leans over the right edge
   return {canvas, width, is_named, left, top, side, cell: side / run.computed, height: top + side + 2};
 }
 
@@ -111,7 +113,7 @@ function drawMap() {
   context.scale(scale, scale);
   context.font = '11px ' + colour('--mono');
   drawNames(context, place);
-  drawScaled(context, imageOf(selection.layer, selection.head), place.left, place.top, place.side);
+  drawImage(context, selection.layer, selection.head, place.left, place.top, place.side, scale);
   const frame = (query, key, n_keys, name) => {
     context.strokeStyle = colour(name);
     context.lineWidth = 1.5;
@@ -130,12 +132,12 @@ function showMap() {
   const row = attentionRow(selection.layer, selection.head, selection.position);
   const strongest = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 4).filter(key => row[key] > 0);
   element('strongest').textContent = word('strongest', quoted(run.tokens[selection.position]),
-      strongest.map(key => `${quoted(run.tokens[key])} ${percent(row[key] / 255)}`).join(', '));
+      strongest.map(key => `${quoted(run.tokens[key])} ${percent(weightOf(row[key]))}`).join(', '));
 }
 
 function showReadout() {
   const {query, key} = pointed || {query: selection.position, key: strongestKey(selection.position)};
-  const weight = attentionRow(selection.layer, selection.head, query)[key] / 255;
+  const weight = weightOf(attentionRow(selection.layer, selection.head, query)[key]);
   const name = position => `${quoted(run.tokens[position])} (${position})`;
   element('readout').textContent = word('weight', name(query), name(key), percent(weight));
 }

@@ -31,28 +31,31 @@ function quoted(id) {
 }
 
 function percent(p) {
-  if (p >= 0.9995) return '100 %';
   const digits = p >= 0.0995 ? 0 : p >= 0.00995 ? 1 : 2;
-  return p > 0 && p < 0.00005 ? '<0.01 %' : (100 * p).toFixed(digits) + ' %';
+  return p > 0 && p < 0.00005 ? '<0.01%' : (100 * p).toFixed(digits) + '%';
 }
 
 // The selection: a position, a head (an index into run.attention and a number), and a depth of the lens.
 const selection = {position: 0, layer: 0, head: 0, depth: run.model.layers};
 const stepAt = new Map(run.steps.map(step => [step.position - 1, step]));  // by the position that it was computed at
 
-// ---- Attention: [layer] -> bytes; position after position, all heads, the keys up to the position --------------------
+// ---- Attention: [layer] -> roots; position after position, all heads, the keys up to the position ---------------------
 
-const attentionBytes = run.attention.map(() => null);
-function weightsOf(layer) {
-  if (attentionBytes[layer] === null) {
-    attentionBytes[layer] = Uint8Array.from(atob(run.attention[layer].weights), letter => letter.charCodeAt(0));
+const attentionRoots = run.attention.map(() => null);
+function rootsOf(layer) {
+  if (attentionRoots[layer] === null) {
+    attentionRoots[layer] = Uint8Array.from(atob(run.attention[layer].roots), letter => letter.charCodeAt(0));
   }
-  return attentionBytes[layer];
+  return attentionRoots[layer];
 }
-// The weights (0 to 255) of one head for one query: a view of query + 1 bytes.
+// Of one head and one query 255 times the square root of each weight: a view of query + 1 bytes.
 function attentionRow(layer, head, query) {
   const start = run.model.heads * query * (query + 1) / 2 + head * (query + 1);
-  return weightsOf(layer).subarray(start, start + query + 1);
+  return rootsOf(layer).subarray(start, start + query + 1);
+}
+
+function weightOf(root) {
+  return (root / 255) ** 2;
 }
 
 // The head that looks least at the first token and at itself: one that has something to show.
@@ -63,7 +66,7 @@ function tellingHead() {
       let share = 0;
       for (let query = 1; query < run.computed; ++query) {
         const row = attentionRow(layer, head, query);
-        share += 255 - row[0] - row[query];
+        share += 1 - weightOf(row[0]) - weightOf(row[query]);
       }
       if (share > best.share) best = {layer, head, share};
     }
@@ -85,9 +88,9 @@ function readRamp() {
     return stops[from].map((low, i) => Math.round(low + (stops[from + 1][i] - low) * (along - from)));
   });
 }
-// How far along the ramp a share (0 to 1) is.
+// How far along the ramp a share (0 to 1) is: its cube root, so that small ones show.
 function rampStep(share) {
-  return Math.round(255 * Math.sqrt(Math.min(1, Math.max(0, share))));
+  return Math.round(255 * Math.cbrt(Math.min(1, Math.max(0, share))));
 }
 // Paints an element by a share, its letters in black or white, whichever is easier to read.
 function shade(target, share) {

@@ -25,7 +25,7 @@ function showText() {
     const token = element('token-' + position);
     token.setAttribute('aria-selected', String(position === selection.position));
     if (position < row.length) {
-      shade(token, row[position] / 255);
+      shade(token, weightOf(row[position]));
     } else {
       token.style.backgroundColor = token.style.color = '';
     }
@@ -44,7 +44,8 @@ function showText() {
 
 // ---- The choice -------------------------------------------------------------------------------------------------------
 
-const MOST_CANDIDATES = 12;
+const MOST_CANDIDATES = 12, FEWEST_CANDIDATES = 5;
+const LEAST_SHOWN = 0.0005;  // less likely ones are left out, once there are a few
 
 function probabilityCell(probability) {
   const cell = make('td', {className: 'probability'}, make('span', {className: 'number'}, percent(probability)));
@@ -60,7 +61,8 @@ function showSteps(step) {
     head.append(make('th', {scope: 'col'}, name, make('small', {}, word('left', stage.left))));
   }
   const order = step.tokens.map((_, index) => index);
-  const shown = order.filter(index => index < MOST_CANDIDATES || index === step.drawn);
+  const is_likely = index => step.stages.some(stage => stage.probability[index] >= LEAST_SHOWN);
+  const shown = order.filter(index => index === step.drawn || index < FEWEST_CANDIDATES || (index < MOST_CANDIDATES && is_likely(index)));
   const body = shown.map(index => {
     const is_drawn = index === step.drawn;
     const line = make('tr', {className: is_drawn ? 'drawn' : ''},
@@ -93,11 +95,10 @@ function showDraw(step) {
   const bar = make('div', {className: 'draw-bar'});
   bar.setAttribute('role', 'img');
   bar.setAttribute('aria-label', word('draw_label', quoted(step.tokens[step.drawn]), step.random.toFixed(3)));
-  // Tokens that are not followed stand between those that are: what they have together is a gap without a name.
-  let before = 0, expected = 1;
+  // The likeliest side by side; what is left between them and a less likely one that was drawn has no name here.
+  let before = 0;
   for (const index of order) {
-    if (last.rank[index] > expected && index === step.drawn) before = Math.max(before, step.random - last.probability[index] / 2);
-    expected = last.rank[index] + 1;
+    if (index === step.drawn) before = step.before;
     const part = make('span', {className: index === step.drawn ? 'part drawn' : 'part', title: piece(step.tokens[index])});
     part.style.left = 100 * before + '%';
     part.style.width = 100 * last.probability[index] + '%';
@@ -140,7 +141,7 @@ function showChoice() {
   const used = step.stages.map(stage => stage.name);
   const off = Object.keys(words.stage).filter(name => !used.includes(name)).map(name => fill(words.stage[name], '').trim());
   element('choice-note').textContent = [
-    step.tokens.length > MOST_CANDIDATES ? word('rest', MOST_CANDIDATES) : '',
+    word('rest', element('candidates').rows.length - 1, step.stages[0].left),
     off.length > 0 && !step.greedy ? word('off', off.join(', ')) : '',
   ].join(' ');
 }

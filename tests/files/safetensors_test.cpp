@@ -113,6 +113,7 @@ TEST_CASE_FIXTURE(Fixture, "safetensors: broken headers") {
   CHECK_ERROR(read_header("{\"t\":{\"shape\":[],\"shape\":[]}}"), "makes no sense", "found shape");
   CHECK_ERROR(read_header("{\"t\":{\"colour\":\"red\"}}"), "makes no sense", "found colour");
   CHECK_ERROR(read_header("{\"__metadata__\":{\"a\":[1]}}"), "not a list of texts");
+  CHECK_ERROR(read_header("{\"__metadata__\":{\"a\":1}}"), "not a list of texts");
   CHECK_ERROR(read_header("{\"t\":" + std::string(100, '[')), "says nothing");
   CHECK_ERROR(read_header("{\"\\u001b[31m\":1}"), "\\x1B[31m");
 }

@@ -1,0 +1,81 @@
+// orrery trace: the intermediate tensors of a prompt, for a file, for diff, or for NumPy.
+#include "inspect/trace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/sha256.h"
+#include "cli/positions.h"
+#include "cli/session.h"
+#include "cli/trace_page.h"
+#include "inspect/name_filter.h"
+#include "inspect/trace_export.h"
+
+namespace orrery::cli {
+namespace {
+
+// The model's file, or what matters of a folder.
+std::string checksum_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::directory_iterator(path)) {
+      const std::string name = entry.path().filename().string();
+      if (name == "config.json" || name.ends_with(".safetensors")) files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+  } else {
+    files.emplace_back(path);
+  }
+  std::vector<std::string> lines;
+  for (const fs::path& file : files) lines.push_back(sha256_of_file(file) + "  " + file.filename().string());
+  return join(lines, "\n");
+}
+
+}  // namespace
+
+int trace(const TraceOptions& options) {
+  TraceRequest request;
+  if (!options.filter.empty()) request.wants = NameFilter(options.filter);
+  ModelOptions model = options.model;
+  if (options.precision == "f64") model.kernels = "double";
+  const auto session = open_session(model, !options.text.ids);
+  const auto prompt = prompt_ids(*session, options.text, {.bos = true, .parse_special = options.special});
+  if (!options.positions.empty()) {
+    request.positions = parse_positions(options.positions, static_cast<int>(prompt.size()));
+  }
+  print_banner(*session, model);
+  if (!options.page.path.empty()) {
+    const int status = write_page(options.page, *session, prompt, request.wants);
+    const bool is_all = options.output.empty() && options.npy.empty() && !options.as_text;
+    if (status != kDone || is_all) return status;
+  }
+  catch_interrupt();
+  request.goes_on = [] { return !interrupted(); };
+  Trace recorded = record_trace(*session->model, prompt, *session->kernels, request);
+  if (interrupted()) return kInterrupted;
+  if (recorded.tensors.empty()) {
+    throw Error({.what = "the pattern matches no name of a tensor",
+                 .where = "--filter",
+                 .expected = "names as in src/model/PROBES.md: embed, blk.0.attn.q, logits",
+                 .found = options.filter});
+  }
+  const Checkpoint& checkpoint = *session->checkpoint;
+  if (recorded.header.model.empty()) recorded.header.model = checkpoint.path;
+  if (!options.output.empty()) {
+    recorded.header.checksum = checksum_of(checkpoint.path);
+    write_trace(options.output, recorded);
+    uint64_t bytes = 0;
+    for (const TraceTensor& tensor : recorded.tensors) bytes += tensor.bytes.size();
+    std::fprintf(stderr, "%s: %zu tensors of %zu positions, %s\n", options.output.c_str(), recorded.tensors.size(),
+                 recorded.header.positions.size(), bytes_text(bytes).c_str());
+  }
+  if (!options.npy.empty()) write_npy_files(options.npy, recorded);
+  if (options.as_text) print(trace_text(recorded));
+  return kDone;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,26 @@
+// The names of intermediate tensors (src/model/PROBES.md), in the order in which a forward pass computes them, and the
+// names that the same tensors have among the modules of Hugging Face's transformers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+struct ProbeName {
+  int layer = -1;         // -1 outside the blocks
+  std::string_view kind;  // "attn.q" of "blk.3.attn.q": a view into the name that was split
+};
+ProbeName split_probe_name(std::string_view name);
+std::string probe_name(int layer, std::string_view kind);  // "blk.3.attn.q", or the kind itself outside the blocks
+
+// Earlier ones have smaller numbers; a name that is not in the list comes after all that are.
+int64_t probe_order(std::string_view name);
+
+// "model.layers.3.self_attn.q_proj" (Llama, Mistral, Qwen, Gemma) and "transformer.h.3.attn.c_proj" (GPT-2) in our
+// words. A name stands for the module's output, with ".input" for its input. "" for what has no name among ours.
+// `has_post_norms`: in Gemma 3 post_attention_layernorm is another one than in Llama.
+std::string probe_name_of_module(std::string_view module, bool has_post_norms);
+
+}  // namespace orrery
