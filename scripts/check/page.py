@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import select
 import subprocess
 import sys
@@ -125,9 +126,209 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name)
 
-    def screenshot(self, path, whole=True):
-        height = self.evaluate("document.documentElement.scrollHeight") if whole else 0
-        clip = {"clip": {"x": 0, "y": 0, "width": self.evaluate("innerWidth"), "height": height, "scale": 1}} if whole else {}
+    def screenshot(self, path):
+        """Of the whole page."""
         self.evaluate("scrollTo(0, 0)")
-        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **clip)
+        width, height = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True,
+                            clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
         pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
+
+
+class Checks:
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, folder
+        self.passed = 0
+        self.failures = []
+
+    def that(self, is_right, what, found=""):
+        self.passed += bool(is_right)
+        if not is_right:
+            self.failures.append(f"{self.state}: {what}" + (f"; found {found}" if found != "" else ""))
+
+    def open(self, path, width, scheme):
+        name = pathlib.Path(path).stem
+        self.state = f"{name}, {width} pixels, {scheme}"
+        self.browser.open(path, width, 740 if width < 600 else 900, scheme, scale=2 if width < 600 else 1, phone=width < 600)
+        if self.folder:
+            self.browser.screenshot(os.path.join(self.folder, f"{name}-{width}-{scheme}.png"))
+
+    def is_quiet(self):
+        """Nothing went wrong, nothing was asked of the network, nothing hangs over the side, no word is missing."""
+        b = self.browser
+        self.that(not b.complaints, "no complaints on the console", b.complaints)
+        outside = [url[:80] for url in b.requests if not url.startswith(("file:", "data:"))]
+        self.that(not outside, "no requests", outside)
+        self.that(b.evaluate("document.documentElement.scrollWidth <= innerWidth"), "no horizontal scrolling",
+                  b.evaluate("document.documentElement.scrollWidth"))
+        text = b.evaluate("document.body.innerText")
+        for hole in ("undefined", "NaN", "{0}", "[object"):
+            self.that(hole not in text, "no '" + hole + "' in the text")
+
+    def text_of(self, selector):
+        return self.browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    def picture_of_map(self):
+        return self.browser.evaluate("document.getElementById('map').toDataURL()")
+
+
+def weight(data, layer, head, query, key):
+    """Of one head, from the numbers in the file."""
+    roots = base64.b64decode(data["attention"][layer]["roots"])
+    heads = data["model"]["heads"]
+    return (roots[heads * query * (query + 1) // 2 + head * (query + 1) + key] / 255) ** 2
+
+
+def check_heads(c, data):
+    b = c.browser
+    for layer, head in ((0, 0), (len(data["attention"]) - 1, data["model"]["heads"] - 1)):
+        before, name = c.picture_of_map(), c.text_of("#head-name")
+        b.click(f"#head-{layer}-{head}")
+        c.that(c.picture_of_map() != before, "a click on a head changes the map")
+        c.that(c.text_of("#head-name") != name, "and its name", name)
+        c.that(b.evaluate("document.querySelectorAll('#heads [aria-selected=true]').length") == 1, "one head is selected")
+    b.evaluate("document.getElementById('heads').focus()")
+    b.key("ArrowUp")
+    b.key("ArrowLeft")
+    c.that(b.evaluate("[selection.layer, selection.head]") == [layer - 1, head - 1], "arrow keys choose a head")
+
+
+def check_map(c, data):
+    b = c.browser
+    layer, head = b.evaluate("[selection.layer, selection.head]")
+    last = data["computed"] - 1
+    cell = b.evaluate("mapGeometry().cell")
+    for query, key in ((last - 2, 2), (last - 1, last * 3 // 4), (last // 2, 3)):
+        x, y = b.evaluate(f"(p => [(p.left + ({key} + 0.5) * p.cell) / p.width, (p.top + ({query} + 0.5) * p.cell) / p.height])(mapGeometry())")
+        b.click("#map", x, y)
+        found = c.text_of("#readout")
+        named = [int(number) for number in re.findall(r"\((\d+)\)", found)]
+        far = max(abs(named[0] - query), abs(named[-1] - key)) * cell
+        c.that(len(named) == 2 and far <= max(1.5, cell / 2), f"the map names query {query} and key {key}", found)
+        query, key = named  # where a cell is smaller than a pixel, a neighbour
+        shown = float(found.split()[-1].rstrip("%").lstrip("<"))
+        expected = 100 * weight(data, layer, head, query, key)
+        c.that(abs(shown - expected) <= max(0.011, 0.06 * expected), f"and its weight, {expected:.3f} %", found)
+        c.that(b.evaluate("selection.position") == query, "a click on the map selects the query")
+    b.evaluate("document.getElementById('map').focus()")
+    before = c.text_of("#readout")
+    b.key("ArrowRight")
+    c.that(c.text_of("#readout") != before, "arrow keys move over the map", before)
+
+
+def check_choice(c, data):
+    b = c.browser
+    for step in data["steps"][:: max(1, len(data["steps"]) // 5)]:
+        position = step["position"] - 1
+        b.click(f"#token-{position}")
+        c.that(b.evaluate("selection.position") == position, "a click on a token selects it")
+        drawn = b.evaluate("[...document.querySelectorAll('#candidates tr.drawn th')].map(each => each.title)")
+        name = b.evaluate(f"piece({step['tokens'][step['drawn']]})")
+        c.that(drawn == [name], f"the one that was drawn is marked, {name}", drawn)
+        columns = b.evaluate("document.querySelectorAll('#candidates thead th').length")
+        c.that(columns == 1 + len(step["stages"]), "a column for each step of the sampler", columns)
+        mark, part = b.evaluate(
+            "['.mark', '.part.drawn'].map(each => document.querySelector('#draw ' + each).getBoundingClientRect()).map(r => [r.left, r.right])")
+        c.that(part[0] - 1.5 <= (mark[0] + mark[1]) / 2 <= part[1] + 1.5, "the random number lies on the token drawn", (mark, part))
+    b.click("#token-1")
+    c.that(b.evaluate("document.querySelector('#draw').textContent") == "", "inside the prompt nothing is drawn")
+    b.evaluate("document.getElementById('text').focus()")
+    b.key("ArrowRight")
+    c.that(b.evaluate("selection.position") == 2, "an arrow key goes to the next token")
+    b.key("End")
+    c.that(b.evaluate("selection.position") == data["computed"] - 1, "End goes to the last one")
+
+
+def check_lens(c, data):
+    b = c.browser
+    b.click("#token-2")
+    b.click("#lens-0-3")
+    c.that(b.evaluate("[selection.depth, selection.position]") == [0, 3], "a click on the lens selects depth and token")
+    shown = b.evaluate("document.querySelector('#guesses .name').textContent")
+    c.that(shown == b.evaluate(f"piece({data['lens'][0][3][0]})"), "and shows what was likeliest there", shown)
+    rows = b.evaluate("document.querySelectorAll('#norms tr').length")
+    c.that(rows == data["model"]["layers"] + 1, "a line of lengths for each layer", rows)
+
+
+def check_walk(c):
+    b = c.browser
+    b.click("#token-1")
+    b.click("#play")
+    deadline = time.monotonic() + 10
+    while b.evaluate("selection.position") < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    b.click("#play")
+    stopped = b.evaluate("selection.position")
+    c.that(stopped >= 3, "the walk goes on by itself", stopped)
+    time.sleep(1)
+    c.that(b.evaluate("selection.position") == stopped, "and stops when asked")
+
+
+def check_colours(c):
+    """A change of light while the page is open."""
+    b = c.browser
+    light = c.picture_of_map()
+    b.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    b.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    c.that(c.picture_of_map() != light, "the map follows a change to dark")
+    ground = b.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    c.that(sum(ground) < 150, "in the dark the ground is dark", ground)
+
+
+def check(browser, short, long, chinese, folder=None):
+    c = Checks(browser, folder)
+    for page in (short, long, chinese):
+        for width in (360, 800, 1400):
+            for scheme in ("light", "dark"):
+                c.open(page, width, scheme)
+                c.is_quiet()
+    for page, width in ((short, 1400), (short, 360), (long, 800)):
+        c.open(page, width, "light")
+        data = browser.evaluate("run")
+        check_heads(c, data)
+        check_map(c, data)
+        check_choice(c, data)
+        check_lens(c, data)
+        check_walk(c)
+        check_colours(c)
+        c.is_quiet()
+    c.that(browser.evaluate("run.computed") >= 300, "the long run is long", browser.evaluate("run.computed"))
+    c.that(os.path.getsize(long) < 5 << 20, "and its page is small", os.path.getsize(long))
+    c.open(chinese, 1400, "light")
+    c.that(browser.evaluate("document.documentElement.lang") == "zh", "the Chinese page is marked as such")
+    c.that(c.text_of("#lens-title") == "每一层会说什么", "and speaks Chinese", c.text_of("#lens-title"))
+
+    # The check checks itself: a page with a mistake in its script, and one that asks for something, are found out.
+    text = pathlib.Path(short).read_text()
+    for name, right, wrong in (("mistake", "function showHeads()", "function showHats()"),
+                               ("asks", "<main>", '<img src="https://example.org/x.png" alt=""><main>')):
+        damaged = pathlib.Path(short).with_name(name + ".html")
+        damaged.write_text(text.replace(right, wrong, 1))
+        found = Checks(browser, None)
+        found.open(str(damaged), 800, "light")
+        found.is_quiet()
+        c.that(found.failures, f"a page with a fault ({name}) is found out")
+    for failure in c.failures:
+        print(failure)
+    print(f"{c.passed} of {c.passed + len(c.failures)} passed")
+    return not c.failures
+
+
+def picture(browser, page, path):
+    browser.open(page, 1400, 900, "light")
+    browser.screenshot(path)
+    return True
+
+
+def main():
+    program, what, *arguments = sys.argv[1:]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(program, profile)
+        try:
+            return {"check": check, "picture": picture}[what](browser, *arguments)
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)

@@ -89,8 +89,9 @@ struct LensOptions {
 };
 
 struct PageOptions {  // of a page for a browser
-  std::string path;  // empty: none
+  std::string path;   // empty: none
   int max_tokens = 64;
+  bool ignore_end = false;
   SamplerSettings sampler;
   std::optional<uint64_t> seed;
   std::string language = "english";

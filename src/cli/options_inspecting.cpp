@@ -21,6 +21,7 @@ void add_page(CLI::App& verb, PageOptions& page) {
       ->check(at_least(-1))
       ->needs(html)
       ->capture_default_str();
+  verb.add_flag("--ignore-eos", page.ignore_end, "never draw an end token for the page")->needs(html);
   add_sampler(verb, page.sampler, page.seed);
 }
 

@@ -20,12 +20,10 @@ std::string name_of(const Checkpoint& checkpoint) {
 }
 
 // The run, and after it a pass for the last token, which nothing was drawn from yet. Returns all tokens.
-std::vector<TokenId> watched_run(Session& session, std::span<const TokenId> prompt, Sampler& sampler, int max_tokens,
-                                 std::span<Observer* const> observers) {
+std::vector<TokenId> watched_run(Session& session, std::span<const TokenId> prompt, Sampler& sampler,
+                                 const GenerateOptions& options) {
   LanguageModel& model = *session.model;
   const auto state = model.new_sequence();
-  const GenerateOptions options{
-      .max_tokens = max_tokens, .end_tokens = session.checkpoint->vocabulary.end_tokens, .observers = observers};
   const Generation generation = generate(
       model, *state, prompt, sampler, *session.kernels, session.arena, options, [](TokenId) { return true; },
       [] { return !interrupted(); });
@@ -33,7 +31,7 @@ std::vector<TokenId> watched_run(Session& session, std::span<const TokenId> prom
   tokens.insert(tokens.end(), generation.ids.begin(), generation.ids.end());
   const auto unread = std::span(tokens).subspan(static_cast<size_t>(state->length()));
   if (!unread.empty() && !interrupted() && state->length() < model.context_length()) {
-    prefill(model, *state, unread, *session.kernels, session.arena, {}, observers);
+    prefill(model, *state, unread, *session.kernels, session.arena, {}, options.observers);
   }
   return tokens;
 }
@@ -44,18 +42,25 @@ int write_page(const PageOptions& options, Session& session, std::span<const Tok
                const PageRecorder::Choice& choice) {
   const Transformer& model = transformer_of(session);
   PageRecorder recorder(model.config(), choice);
-  const int longest =
-      options.max_tokens < 0 ? model.context_length() : static_cast<int>(prompt.size()) + options.max_tokens;
+  const int64_t wanted = static_cast<int64_t>(prompt.size()) + options.max_tokens;
+  const int64_t longest = options.max_tokens < 0 ? model.context_length() : wanted;
   check_page_size(model.config(), static_cast<int>(recorder.attention().size()),
-                  std::min(longest, model.context_length()));
+                  static_cast<int>(std::min<int64_t>(longest, model.context_length())));
   Lens lens(model, *session.kernels, kLensGuesses);
   const uint64_t seed = chosen_seed(options.sampler, options.seed);
   ExplainedSampler sampler(options.sampler, seed);
   Observer* const observers[] = {&recorder, &lens};
+  GenerateOptions generate_options{.max_tokens = options.max_tokens,
+                                   .end_tokens = session.checkpoint->vocabulary.end_tokens,
+                                   .observers = observers};
+  if (options.ignore_end) {
+    sampler.ban(generate_options.end_tokens);
+    generate_options.end_tokens.clear();
+  }
 
   OutputFile file(options.path);  // now, so that a bad path does not cost a run
   catch_interrupt();
-  const std::vector<TokenId> tokens = watched_run(session, prompt, sampler, options.max_tokens, observers);
+  const std::vector<TokenId> tokens = watched_run(session, prompt, sampler, generate_options);
   if (interrupted()) return kInterrupted;
   file.write(page_text({.config = model.config(),
                         .model_name = name_of(*session.checkpoint),

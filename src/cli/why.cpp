@@ -22,6 +22,7 @@ std::string heading(std::string_view stage, const SamplerSettings& s) {
                        : stage == "min-p"        ? s.min_p
                                                  : s.temperature;
   std::snprintf(text, sizeof text, "%s %.4g", stage == "repeat-penalty" ? "penalty" : name.c_str(), value);
+  if (stage == "repeat-penalty" && value == 1) return "banned";
   return stage == "model" ? name : text;
 }
 

@@ -1,6 +1,14 @@
 // One selection, which all parts show; what changes it is here.
 
+// Parts change their height; the one that is being used stays where it is on the screen.
 function select(changes) {
+  const used = document.activeElement.closest('section');
+  const top = used === null ? 0 : used.getBoundingClientRect().top;
+  change(changes);
+  if (used !== null) window.scrollBy(0, used.getBoundingClientRect().top - top);
+}
+
+function change(changes) {
   const before = {...selection};
   Object.assign(selection, changes);
   selection.position = Math.min(run.computed - 1, Math.max(0, selection.position));

@@ -52,6 +52,7 @@ function buildHeads() {
 }
 
 function drawHeads() {
+  drawScale();
   run.attention.forEach((_, layer) => {
     for (let head = 0; head < run.model.heads; ++head) {
       const map = element(headId(layer, head)), context = map.getContext('2d');
@@ -59,6 +60,15 @@ function drawHeads() {
       drawImage(context, layer, head, 0, 0, map.width, 1);
     }
   });
+}
+
+// What the colours mean.
+function drawScale() {
+  element('scale').replaceChildren(...[0, 0.001, 0.01, 0.05, 0.2, 0.5, 1].map(share => {
+    const step = make('span', {}, 100 * share + '%');
+    shade(step, share);
+    return step;
+  }));
 }
 
 function showHeads() {
@@ -94,7 +104,8 @@ function drawNames(context, place) {
     context.save();
     context.translate(place.left + middle, place.top - 5);
     if (place.is_named) context.rotate(-Math.PI / 3);
-    context.textAlign = place.is_named ? 'left' : 'center';
+    const is_near_edge = place.left + middle + 14 > place.width;
+    context.textAlign = place.is_named ? 'left' : is_near_edge ? 'right' : 'center';
     context.fillText(name, 0, place.is_named ? 0 : -6);
     context.restore();
   }
@@ -149,8 +160,9 @@ function strongestKey(query) {
 
 function pointAt(event) {
   const place = mapGeometry(), box = place.canvas.getBoundingClientRect();
-  const key = Math.floor((event.clientX - box.left - place.left) / place.cell);
-  const query = Math.floor((event.clientY - box.top - place.top) / place.cell);
+  // Half a pixel more: an event names the corner of the pixel that was meant.
+  const key = Math.floor((event.clientX + 0.5 - box.left - place.left) / place.cell);
+  const query = Math.floor((event.clientY + 0.5 - box.top - place.top) / place.cell);
   pointed = query >= 0 && query < run.computed && key >= 0 && key <= query ? {query, key} : null;
   drawMap();
   showReadout();

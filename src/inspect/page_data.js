@@ -88,9 +88,11 @@ function readRamp() {
     return stops[from].map((low, i) => Math.round(low + (stops[from + 1][i] - low) * (along - from)));
   });
 }
-// How far along the ramp a share (0 to 1) is: its cube root, so that small ones show.
+// How far along the ramp a share (0 to 1) is: a root of it, so that small ones show; the longer the text, the smaller an
+// even share is, and the higher the root. An even share is 15 % along.
+const ROOT = Math.min(0.6, Math.max(0.33, Math.log(0.15) / Math.log(1 / Math.max(2, run.computed))));
 function rampStep(share) {
-  return Math.round(255 * Math.cbrt(Math.min(1, Math.max(0, share))));
+  return Math.round(255 * Math.min(1, Math.max(0, share)) ** ROOT);
 }
 // Paints an element by a share, its letters in black or white, whichever is easier to read.
 function shade(target, share) {

@@ -53,12 +53,16 @@ function probabilityCell(probability) {
   return cell;
 }
 
+function stageName(name) {
+  const bans_only = name === 'repeat-penalty' && run.settings[name] === 1;
+  return bans_only ? words.banned : fill(words.stage[name], run.settings[name]);
+}
+
 // A line for each token that is followed, a column for each step of the sampler.
 function showSteps(step) {
   const head = make('tr', {}, make('th', {scope: 'col'}, words.candidate));
   for (const stage of step.stages) {
-    const name = fill(words.stage[stage.name], run.settings[stage.name]);
-    head.append(make('th', {scope: 'col'}, name, make('small', {}, word('left', stage.left))));
+    head.append(make('th', {scope: 'col'}, stageName(stage.name), make('small', {}, word('left', stage.left))));
   }
   const order = step.tokens.map((_, index) => index);
   const is_likely = index => step.stages.some(stage => stage.probability[index] >= LEAST_SHOWN);
