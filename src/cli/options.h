@@ -114,7 +114,6 @@ struct TraceDiffOptions {
   std::string a, b;    // the second may be empty where there is a model
   ModelOptions model;  // path empty: none
   double tolerance = 1e-4;
-  bool all = false;
 };
 
 struct ShowOptions {

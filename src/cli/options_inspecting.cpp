@@ -61,7 +61,6 @@ Verb add_trace_diff(CLI::App& verb) {
                   "without -m: the largest difference, as a share of the largest number in its row, that is none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb.add_flag("--all", o->all, "print every tensor, not only the first that differ");
   verb.footer("Exit status: 0 where the traces agree, 3 where they differ, 1 where one cannot be read.");
   verb.callback([o] {
     if (o->b.empty() && o->model.path.empty()) {

@@ -17,6 +17,9 @@
 namespace orrery::cli {
 namespace {
 
+// Hashing takes a second for each 200 MB: larger files are named without.
+constexpr uintmax_t kMostHashedBytes = uintmax_t{2} << 30;
+
 // The model's file, or what matters of a folder.
 std::string checksum_of(const std::string& path) {
   namespace fs = std::filesystem;
@@ -31,7 +34,10 @@ std::string checksum_of(const std::string& path) {
     files.emplace_back(path);
   }
   std::vector<std::string> lines;
-  for (const fs::path& file : files) lines.push_back(sha256_of_file(file) + "  " + file.filename().string());
+  for (const fs::path& file : files) {
+    const bool is_hashed = fs::file_size(file) <= kMostHashedBytes;
+    lines.push_back((is_hashed ? sha256_of_file(file) : "(larger than 2 GiB)") + "  " + file.filename().string());
+  }
   return join(lines, "\n");
 }
 

@@ -57,6 +57,38 @@ constexpr Module kBlockModules[] = {
     {"mlp.c_proj", "ffn.out"},
 };
 
+struct Inputs {
+  std::string_view kind;
+  std::vector<std::string_view> inputs;  // "" is what enters the block
+};
+
+const std::vector<Inputs>& block_inputs() {
+  static const std::vector<Inputs> kInputs = {
+      {"attn_norm", {""}},
+      {"attn.q", {"attn_norm"}},
+      {"attn.k", {"attn_norm"}},
+      {"attn.v", {"attn_norm"}},
+      {"attn.q_norm", {"attn.q"}},
+      {"attn.k_norm", {"attn.k"}},
+      {"attn.q_rope", {"attn.q_norm", "attn.q"}},
+      {"attn.k_rope", {"attn.k_norm", "attn.k"}},
+      {"attn.scores", {"attn.q_rope", "attn.q_norm", "attn.q", "attn.k_rope", "attn.k_norm", "attn.k"}},
+      {"attn.weights", {"attn.scores"}},
+      {"attn.mix", {"attn.weights", "attn.v"}},
+      {"attn.out", {"attn.mix"}},
+      {"post_attention_norm", {"attn.out"}},
+      {"resid_mid", {"", "post_attention_norm", "attn.out"}},
+      {"ffn_norm", {"resid_mid"}},
+      {"ffn.gate", {"ffn_norm"}},
+      {"ffn.up", {"ffn_norm"}},
+      {"ffn.act", {"ffn.gate", "ffn.up"}},
+      {"ffn.out", {"ffn.act"}},
+      {"post_ffw_norm", {"ffn.out"}},
+      {"resid", {"resid_mid", "post_ffw_norm", "ffn.out"}},
+  };
+  return kInputs;
+}
+
 // Takes "PREFIX<number>" off the front; -1 where it is not there.
 int take_layer(std::string_view& name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return -1;
@@ -97,6 +129,19 @@ int64_t probe_order(std::string_view name) {
   const auto* found = std::ranges::find(kBlockKinds, split.kind);
   if (split.layer < 0 || found == std::end(kBlockKinds)) return kUnknown;
   return (int64_t{split.layer} + 1) * std::ssize(kBlockKinds) + (found - std::begin(kBlockKinds));
+}
+
+std::vector<std::string> probe_inputs(std::string_view name) {
+  if (name == "logits") return {"final_norm"};
+  const ProbeName split = split_probe_name(name);
+  const auto found = std::ranges::find(block_inputs(), split.kind, &Inputs::kind);
+  if (split.layer < 0 || found == block_inputs().end()) return {};
+  std::vector<std::string> names;
+  for (const std::string_view kind : found->inputs) {
+    const std::string entering = split.layer == 0 ? "embed" : probe_name(split.layer - 1, "resid");
+    names.push_back(kind.empty() ? entering : probe_name(split.layer, kind));
+  }
+  return names;
 }
 
 std::string probe_name_of_module(std::string_view module, bool has_post_norms) {

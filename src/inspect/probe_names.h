@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace orrery {
 
@@ -17,6 +18,10 @@ std::string probe_name(int layer, std::string_view kind);  // "blk.3.attn.q", or
 
 // Earlier ones have smaller numbers; a name that is not in the list comes after all that are.
 int64_t probe_order(std::string_view name);
+
+// What a tensor may be computed from: names of its own layer, and what enters the block. Not all of them are there in
+// every model. Empty for the first tensor, for unknown ones, and for final_norm, whose layer the name does not say.
+std::vector<std::string> probe_inputs(std::string_view name);
 
 // "model.layers.3.self_attn.q_proj" (Llama, Mistral, Qwen, Gemma) and "transformer.h.3.attn.c_proj" (GPT-2) in our
 // words. A name stands for the module's output, with ".input" for its input. "" for what has no name among ours.

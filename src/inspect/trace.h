@@ -77,6 +77,9 @@ TensorValues trace_values(const TraceTensor& tensor, const TraceHeader& header);
 // Of a tensor that lives now; rows of it are those of the call.
 TensorValues trace_values(const Tensor& tensor, const TraceHeader& header);
 
+// In each head of q or k, [rows, heads * head_dim], the pairs (2i, 2i+1) become (i, i + rope_dims/2).
+void split_halves(TensorValues& values, int head_dim, int rope_dims);
+
 // Positions of the tensor's rows: the header's, else counted from 0.
 std::vector<int> row_positions(const TensorValues& values, const TraceHeader& header);
 // Rows at these places of [rows, width] or [n_heads, rows, keys].

@@ -61,8 +61,8 @@ std::string line_of(const TraceTensor& tensor) {
 
 std::string npy_header(const char* descr, std::span<const int64_t> shape) {
   std::string dict = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
-  for (const int64_t extent : shape) dict += std::to_string(extent) + ", ";
-  dict += "), }";
+  for (size_t i = 0; i < shape.size(); ++i) dict += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  dict += shape.size() == 1 ? ",), }" : "), }";
   constexpr size_t kBefore = 10, kAlignment = 64;  // magic, version, length; where the data must begin
   dict.append(kAlignment - (kBefore + dict.size() + 1) % kAlignment, ' ');
   dict += '\n';

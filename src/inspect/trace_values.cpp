@@ -40,15 +40,6 @@ void put_heads_side_by_side(TensorValues& values, int64_t n_heads, int64_t head_
   values.numbers = std::move(result);
 }
 
-// The pairs (2i, 2i+1) of each head become (i, i + rope_dims/2).
-void split_halves(TensorValues& values, int head_dim, int rope_dims) {
-  std::vector<double> head(static_cast<size_t>(rope_dims));
-  for (size_t begin = 0; begin < values.numbers.size(); begin += static_cast<size_t>(head_dim)) {
-    for (size_t i = 0; i < head.size(); ++i) head[i / 2 + (i % 2) * (head.size() / 2)] = values.numbers[begin + i];
-    std::ranges::copy(head, values.numbers.begin() + static_cast<std::ptrdiff_t>(begin));
-  }
-}
-
 TensorValues brought_to_our_form(std::string_view name, TensorValues values, const TraceHeader& header) {
   std::vector<int64_t>& shape = values.shape;
   const std::string_view kind = split_probe_name(name).kind;
@@ -93,6 +84,14 @@ TensorValues values_of_bytes(std::span<const int64_t> shape, DType dtype, const 
 }
 
 }  // namespace
+
+void split_halves(TensorValues& values, int head_dim, int rope_dims) {
+  std::vector<double> head(static_cast<size_t>(rope_dims));
+  for (size_t begin = 0; begin < values.numbers.size(); begin += static_cast<size_t>(head_dim)) {
+    for (size_t i = 0; i < head.size(); ++i) head[i / 2 + (i % 2) * (head.size() / 2)] = values.numbers[begin + i];
+    std::ranges::copy(head, values.numbers.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+}
 
 TensorValues trace_values(const TraceTensor& tensor, const TraceHeader& header) {
   return brought_to_our_form(tensor.name, values_of_bytes(tensor.shape, tensor.dtype, tensor.bytes.data()), header);
