@@ -113,8 +113,8 @@ LESSON_PROGRAMS:= $(LESSONS:%=$(OUT)/lessons/%)
 #   static constexpr char text[] =
 #   #include "config/models.table.inc"
 #   ;
-DATA_INCLUDES := $(patsubst src/%,$(OUT)/data/%.inc,$(call files,src,*.table) $(call files,src,*.grammar)) \
-                 $(OUT)/data/build_info.inc
+COMPILED_IN   := $(foreach kind,table grammar html css js,$(call files,src,*.$(kind)))
+DATA_INCLUDES := $(COMPILED_IN:src/%=$(OUT)/data/%.inc) $(OUT)/data/build_info.inc
 
 # ---- Which flags ------------------------------------------------------------------------------------------------
 
@@ -295,7 +295,7 @@ $(OUT)/seeds: $(OUT)/tests/fuzz/seeds.o $(LIBRARY)
 # ---- Targets for people -----------------------------------------------------------------------------------------
 
 # .PHONY: names of things to do, not of files.
-.PHONY: help all demo storyteller test check check-data check-get-model check-lessons lessons lesson-programs figures \
+.PHONY: help all demo storyteller test check check-data check-get-model check-page check-lessons lessons lesson-programs figures \
         fuzz fuzz-targets install uninstall format clean reconfigure
 
 # The lines with two #, here and above, are the help.
@@ -363,6 +363,9 @@ ifneq ($(filter check-data,$(MAKECMDGOALS)),)
 endif
 check-data: $(CHECKS) $(PROGRAM) ## compare with real public files: DATA=DIR
 	@ORRERY_DATA="$$(cd '$(DATA)' && pwd)" $(CHECKS) $(if $(T),"--test-case=*$$T*")
+
+check-page: $(PROGRAM) ## the page of orrery trace --html, used in a headless browser
+	@sh scripts/check/page.sh $(PROGRAM)
 
 check-get-model: ## scripts/get-model.sh against a web server on localhost
 	@sh scripts/check/get-model.sh

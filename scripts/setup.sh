@@ -27,7 +27,7 @@ need_command() { have "$1" || need "$2"; }
 need_packages() { for package in "$@"; do installed "$package" || need "$package"; done; }
 # Either compiler will do.
 need_compiler() { have g++ || have clang++ || need "$1"; } # G++-PACKAGE
-# For make check-get-model; the packages have these names everywhere.
+# For make check-get-model, python3 also for make check-page; the packages have these names everywhere.
 need_downloads() { for program in python3 curl wget; do need_command $program $program; done; }
 need_browser() { # PACKAGE
   have chromium || have chromium-browser || have google-chrome || need "$1"

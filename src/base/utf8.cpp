@@ -50,4 +50,14 @@ std::string utf8_sanitized(std::string_view text) {
   return out;
 }
 
+size_t terminal_columns(std::string_view text) {
+  size_t columns = 0;
+  while (!text.empty()) {
+    const size_t length = std::max<size_t>(utf8_length(text), 1);
+    columns += length >= 3 && text[0] != '\xE2' ? 2 : 1;
+    text.remove_prefix(length);
+  }
+  return columns;
+}
+
 }  // namespace orrery

@@ -14,5 +14,8 @@ size_t utf8_length(std::string_view text);
 size_t utf8_incomplete_tail(std::string_view text);
 // Every byte that is not part of a well-formed character becomes U+FFFD.
 std::string utf8_sanitized(std::string_view text);
+// Columns that a text takes in a terminal: two for Chinese (here all characters of three bytes and more), one for all
+// else, also for typographic ones (the dash, quotation marks, subscripts: U+2000 to U+2FFF).
+size_t terminal_columns(std::string_view text);
 
 }  // namespace orrery

@@ -14,23 +14,6 @@ namespace {
 constexpr size_t kColumns = 100;
 constexpr size_t kIndent = 2, kLabel = 9;
 
-// Characters of three bytes and more are Chinese here, and take two columns; typographic ones (the dash, quotation
-// marks, subscripts: U+2000 to U+2FFF) take one.
-size_t columns_of(std::string_view character) {
-  if (character.size() < 3) return 1;
-  return static_cast<unsigned char>(character[0]) == 0xE2 ? 1 : 2;
-}
-
-size_t columns(std::string_view text) {
-  size_t sum = 0;
-  while (!text.empty()) {
-    const size_t length = std::max<size_t>(1, utf8_length(text));
-    sum += columns_of(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return sum;
-}
-
 bool may_not_begin_a_line(std::string_view character) {
   for (const std::string_view mark : {"，", "。", "；", "：", "、", "）", "”", "》", "！", "？"}) {
     if (character == mark) return true;
@@ -45,7 +28,7 @@ std::vector<std::string> pieces(std::string_view text) {
   while (!text.empty()) {
     const size_t length = std::max<size_t>(1, utf8_length(text));
     const std::string_view character = text.substr(0, length);
-    const bool is_wide = columns_of(character) == 2;
+    const bool is_wide = terminal_columns(character) == 2;
     if (!result.empty() && (may_not_begin_a_line(character) || (!ended && !is_wide))) {
       result.back() += character;
     } else {
@@ -58,7 +41,7 @@ std::vector<std::string> pieces(std::string_view text) {
 }
 
 std::string padded(const std::string& text, size_t width) {
-  return text + std::string(width - std::min(width, columns(text)), ' ');
+  return text + std::string(width - std::min(width, terminal_columns(text)), ' ');
 }
 
 std::string without_last_space(std::string line) {
@@ -72,14 +55,14 @@ std::string labelled(const std::string& label, std::string_view text) {
   size_t used = kIndent + kLabel;
   bool is_first = true;
   for (const std::string& piece : pieces(text)) {
-    const size_t width = columns(without_last_space(piece));
+    const size_t width = terminal_columns(without_last_space(piece));
     if (used + width > kColumns && !is_first) {
       result += without_last_space(line) + "\n";
       line = std::string(kIndent + kLabel, ' ');
       used = kIndent + kLabel;
     }
     line += piece;
-    used += columns(piece);
+    used += terminal_columns(piece);
     is_first = false;
   }
   return result + without_last_space(line) + "\n";

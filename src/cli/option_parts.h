@@ -36,6 +36,7 @@ Verb add_bench(CLI::App& verb);
 Verb add_doctor(CLI::App& verb);
 
 // options_inspecting.cpp: verbs that look inside a forward pass
+Verb add_lens(CLI::App& verb);
 Verb add_trace(CLI::App& verb);
 Verb add_trace_diff(CLI::App& verb);
 

@@ -25,6 +25,7 @@ constexpr VerbEntry kVerbs[] = {
     {"detokenize", "put tokens together again", add_detokenize},
     {"logits", "the scores of the next token", add_logits},
     {"attention", "who looks at whom: attention weights as a picture", add_attention},
+    {"lens", "what each layer would have said", add_lens},
     {"trace", "the intermediate tensors of a forward pass", add_trace},
     {"trace-diff", "where two traces part, and what may be the reason", add_trace_diff},
     {"show", "what is in a model file, and the memory it needs", add_show},

@@ -51,6 +51,7 @@ struct RunOptions {
   bool display_prompt = true;
   bool print_ids = false;
   bool special = false;
+  bool why = false;
 };
 
 struct ChatOptions {
@@ -98,11 +99,31 @@ struct AttentionOptions {
   int width = 100;          // columns of the terminal
 };
 
+struct LensOptions {
+  ModelOptions model;
+  TextOptions text;
+  std::string positions;  // empty: the last
+  bool all = false;
+  bool json = false;
+  bool special = false;
+  int top = 5;
+};
+
+struct PageOptions {  // of a page for a browser
+  std::string path;   // empty: none
+  int max_tokens = 64;
+  bool ignore_end = false;
+  SamplerSettings sampler;
+  std::optional<uint64_t> seed;
+  std::string language = "english";
+};
+
 struct TraceOptions {
   ModelOptions model;
   TextOptions text;
   InspectionOptions inspection;
   int planted_bug = 0;  // 0: none
+  PageOptions page;
   std::string output;
   bool as_text = false;
   std::string npy;     // a folder
@@ -233,6 +254,7 @@ int tokenize(const TokenizeOptions& options);
 int detokenize(const DetokenizeOptions& options);
 int logits(const LogitsOptions& options);
 int attention(const AttentionOptions& options);
+int lens(const LensOptions& options);
 int trace(const TraceOptions& options);
 int trace_diff(const TraceDiffOptions& options);
 int show(const ShowOptions& options);

@@ -6,6 +6,26 @@
 #include "cli/option_parts.h"
 
 namespace orrery::cli {
+namespace {
+
+void add_page(CLI::App& verb, PageOptions& page) {
+  CLI::Option* html = verb.add_option("--html", page.path,
+                                      "continue the text, and write a page that shows how: tokens, choices, attention "
+                                      "(of the layers whose attn.weights --filter lets through), the lens");
+  html->excludes("--positions");
+  verb.add_option("--language", page.language, "of the page: english or chinese")
+      ->check(CLI::IsMember({"english", "chinese"}))
+      ->needs(html)
+      ->capture_default_str();
+  verb.add_option("-n,--n-predict", page.max_tokens, "tokens to make for the page; -1: until the text ends")
+      ->check(at_least(-1))
+      ->needs(html)
+      ->capture_default_str();
+  verb.add_flag("--ignore-eos", page.ignore_end, "never draw an end token for the page")->needs(html);
+  add_sampler(verb, page.sampler, page.seed);
+}
+
+}  // namespace
 
 Verb add_trace(CLI::App& verb) {
   const auto o = std::make_shared<TraceOptions>();
@@ -24,10 +44,11 @@ Verb add_trace(CLI::App& verb) {
   verb.add_option("--plant", o->planted_bug, "exercise: break the model in one of eight ways, 1 to 8")
       ->check(CLI::Range(1, 8));
   add_inspection(verb, o->inspection);
+  add_page(verb, o->page);
   verb.callback([o] {
     const bool stops = !o->inspection.stop_at.empty() || !o->inspection.stop_on.empty();
-    if (stops || !o->output.empty() || o->as_text || !o->npy.empty()) return;
-    throw CLI::ValidationError("nothing says where the trace shall go: -o FILE, --text or --npy FOLDER");
+    if (stops || !o->output.empty() || o->as_text || !o->npy.empty() || !o->page.path.empty()) return;
+    throw CLI::ValidationError("nothing says where the trace shall go: --html FILE, -o FILE, --text or --npy FOLDER");
   });
   return [o] { return trace(*o); };
 }
@@ -51,6 +72,19 @@ Verb add_trace_diff(CLI::App& verb) {
     }
   });
   return [o] { return trace_diff(*o); };
+}
+
+Verb add_lens(CLI::App& verb) {
+  const auto o = std::make_shared<LensOptions>();
+  add_model(verb, o->model);
+  add_threads(verb, o->model.threads);
+  add_text(verb, o->text, true);
+  verb.add_option("--top", o->top, "how many of the likeliest to print")->check(at_least(1))->capture_default_str();
+  CLI::Option* positions = verb.add_option("--positions", o->positions, "at these: 0-7,12 (default: at the last one)");
+  verb.add_flag("--all", o->all, "at every position")->excludes(positions);
+  verb.add_flag("--json", o->json, "as JSON: a list for each position, in it one for each depth");
+  verb.add_flag("--special", o->special, "take special tokens in the prompt as such");
+  return [o] { return lens(*o); };
 }
 
 }  // namespace orrery::cli

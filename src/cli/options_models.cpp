@@ -25,6 +25,8 @@ Verb add_run(CLI::App& verb) {
   verb.add_flag("!--no-display-prompt", o->display_prompt, "print only what is new");
   verb.add_flag("--print-ids", o->print_ids, "print the new ids as a JSON array instead of text");
   add_inspection(verb, o->inspection);
+  verb.add_flag("--why", o->why,
+                "explain each token afterwards: its rank and probability at every step of the sampler");
   return [o] { return run(*o); };
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "cli/inspection.h"
+#include "cli/why.h"
 #include "config/arithmetic.h"
 #include "generate/generate.h"
 #include "model/weights.h"
@@ -83,7 +84,10 @@ int run(const RunOptions& options) {
   if (options.verbose_prompt) print_prompt_ids(session->tokenizer.get(), prompt);
 
   const Inspection inspection(options.inspection, *session);
-  Sampler sampler = make_sampler(options.sampler, options.seed);
+  const uint64_t seed = chosen_seed(options.sampler, options.seed);
+  Sampler plain(options.sampler, seed);
+  ExplainedSampler explained(options.sampler, seed);
+  Sampler& sampler = options.why ? explained : plain;
   GenerateOptions generate_options{.max_tokens = options.max_tokens,
                                    .end_tokens = session->checkpoint->vocabulary.end_tokens,
                                    .observers = inspection.observers()};
@@ -95,6 +99,10 @@ int run(const RunOptions& options) {
   const Generation generation = generate_text(*session, options, prompt, sampler, generate_options);
   if (generation.reason == StopReason::context_full) {
     std::fprintf(stderr, "the context of %d tokens is full\n", session->model->context_length());
+  }
+  if (options.why) {
+    const std::string text = why_text(explained.explanations(), options.sampler, session->tokenizer.get());
+    std::fputs(text.c_str(), stderr);
   }
   print_timings(*session, options, generation);
   inspection.print_notes();

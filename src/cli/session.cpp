@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/mapped_file.h"
+#include "base/utf8.h"
 #include "config/arithmetic.h"
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
@@ -99,6 +100,19 @@ OpenTokenizer open_tokenizer(const ModelOptions& options) {
   return open;
 }
 
+Transformer& transformer_of(const Session& session) {
+  auto* transformer = dynamic_cast<Transformer*>(session.model.get());
+  if (transformer != nullptr) return *transformer;
+  throw Error({.what = "only a transformer can be looked into this way", .where = session.checkpoint->path});
+}
+
+std::string quoted_piece(const Tokenizer* tokenizer, TokenId id, size_t columns) {
+  std::string text = std::to_string(id);
+  if (tokenizer != nullptr) text = "'" + printable(tokenizer->piece_bytes(id, true)) + "'";
+  const size_t taken = terminal_columns(text);
+  return taken < columns ? text + std::string(columns - taken, ' ') : text;
+}
+
 void print_banner(const Session& session, const ModelOptions& options) {
   const Checkpoint& checkpoint = *session.checkpoint;
   const ModelConfig& config = checkpoint.config;
@@ -159,12 +173,16 @@ std::string json_array(const std::vector<TokenId>& ids) {
   return text + "]";
 }
 
-Sampler make_sampler(const SamplerSettings& settings, const std::optional<uint64_t>& seed) {
+uint64_t chosen_seed(const SamplerSettings& settings, const std::optional<uint64_t>& seed) {
   const uint64_t chosen = seed.value_or(random_seed() % 1'000'000'000);
   if (settings.temperature > 0) {
     std::fprintf(stderr, "seed %llu%s\n", static_cast<unsigned long long>(chosen), seed ? "" : " (drawn)");
   }
-  return Sampler(settings, chosen);
+  return chosen;
+}
+
+Sampler make_sampler(const SamplerSettings& settings, const std::optional<uint64_t>& seed) {
+  return Sampler(settings, chosen_seed(settings, seed));
 }
 
 void print_prompt_ids(const Tokenizer* tokenizer, std::span<const TokenId> ids) {

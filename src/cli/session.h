@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "files/checkpoint.h"
 #include "kernels/kernels.h"
-#include "model/language_model.h"
+#include "model/transformer.h"
 #include "tensor/arena.h"
 
 namespace orrery::cli {
@@ -40,6 +40,12 @@ struct OpenTokenizer {  // its pieces lie in the checkpoint's file
 };
 OpenTokenizer open_tokenizer(const ModelOptions& options);
 
+// The model, where it is a transformer; for what looks into layers. Throws Error.
+Transformer& transformer_of(const Session& session);
+
+// 'piece' as printable text, in quotes, or the number of a token where there is no tokenizer; filled up with blanks.
+std::string quoted_piece(const Tokenizer* tokenizer, TokenId id, size_t columns = 0);
+
 // One or two lines about the model, on standard error.
 void print_banner(const Session& session, const ModelOptions& options);
 
@@ -53,7 +59,8 @@ std::string json_array(const std::vector<TokenId>& ids);
 // --verbose-prompt: how many ids are fed, and each with its piece, on standard error.
 void print_prompt_ids(const Tokenizer* tokenizer, std::span<const TokenId> ids);
 
-// With the seed given, else one that is drawn; says which on standard error where anything is drawn at all.
+// The seed given, else one that is drawn; says which on standard error where anything is drawn at all.
+uint64_t chosen_seed(const SamplerSettings& settings, const std::optional<uint64_t>& seed);
 Sampler make_sampler(const SamplerSettings& settings, const std::optional<uint64_t>& seed);
 
 // Ctrl-C asks to stop; a second one ends the program at once.

@@ -2,7 +2,6 @@
 #include "inspect/trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,6 +9,8 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "cli/inspection.h"
+#include "cli/positions.h"
+#include "cli/trace_page.h"
 #include "inspect/name_filter.h"
 #include "inspect/planted_bugs.h"
 #include "inspect/trace_export.h"
@@ -41,33 +42,6 @@ std::string checksum_of(const std::string& path) {
   return join(lines, "\n");
 }
 
-// "0-7,12": each must be one of the `count` positions of the prompt. Repetitions do no harm.
-std::vector<int> parse_positions(const std::string& text, int count) {
-  const auto fail = [&](const std::string& part) {
-    throw Error({.what = "these are not positions of the prompt",
-                 .where = "--positions",
-                 .expected = "numbers and ranges from 0 to " + std::to_string(count - 1) + ", as in 0-7,12",
-                 .found = "'" + part + "'"});
-  };
-  std::vector<int> positions;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, comma - begin);
-    const char* const end = part.data() + part.size();
-    int first = -1, last = -1;
-    const char* rest = std::from_chars(part.data(), end, first).ptr;
-    last = first;
-    if (rest != part.data() && rest != end && *rest == '-') {
-      const auto [after, error] = std::from_chars(rest + 1, end, last);
-      rest = error == std::errc() ? after : part.data();
-    }
-    if (rest != end || part.empty() || first < 0 || last < first || last >= count) fail(part);
-    for (int position = first; position <= last; ++position) positions.push_back(position);
-    begin = comma + 1;
-  }
-  return positions;
-}
-
 // Breaks the session in one of the exercise's ways. Returns the kernels that the broken ones call.
 std::unique_ptr<Kernels> plant(PlantedBug bug, Session& session, std::vector<TokenId>& prompt) {
   check_planted_bug(bug, session.model->config());
@@ -93,6 +67,11 @@ int trace(const TraceOptions& options) {
     request.positions = parse_positions(options.positions, static_cast<int>(prompt.size()));
   }
   print_banner(*session, model);
+  if (!options.page.path.empty()) {
+    const int status = write_page(options.page, options.inspection, *session, prompt, request.wants);
+    const bool is_all = options.output.empty() && options.npy.empty() && !options.as_text;
+    if (status != kDone || is_all) return status;
+  }
   catch_interrupt();
   request.goes_on = [] { return !interrupted(); };
   const Inspection inspection(options.inspection, *session);

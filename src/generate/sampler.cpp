@@ -31,8 +31,7 @@ void set_logit(Tensor& logits, TokenId id, double value) {
 // Keskar et al., 2019 (CTRL): pushed towards less likely, whatever the sign.
 void penalize(Tensor& logits, std::span<const TokenId> recent, const SamplerSettings& settings) {
   if (settings.repeat_penalty == 1) return;
-  const size_t window = std::min(recent.size(), static_cast<size_t>(settings.repeat_window));
-  const auto last = recent.last(window);
+  const auto last = recent.last(std::min(recent.size(), static_cast<size_t>(settings.repeat_window)));
   for (const TokenId id : std::set<TokenId>(last.begin(), last.end())) {
     const double value = logit(logits, id);
     set_logit(logits, id, value > 0 ? value / settings.repeat_penalty : value * settings.repeat_penalty);
@@ -76,10 +75,7 @@ void keep_top_p(std::vector<Candidate>& candidates, double top_p) {
   double sum = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     sum += probability[i];
-    if (sum >= top_p) {
-      candidates.resize(i + 1);
-      return;
-    }
+    if (sum >= top_p) return candidates.resize(i + 1);
   }
 }
 

@@ -32,13 +32,14 @@ std::vector<double> probabilities(std::span<const Candidate> candidates, double 
 class Sampler {
  public:
   Sampler(const SamplerSettings& settings, uint64_t seed);
+  virtual ~Sampler() = default;
 
   // Tokens that are never drawn (the end tokens under --ignore-eos).
   void ban(std::span<const TokenId> tokens) { banned_.assign(tokens.begin(), tokens.end()); }
 
   // `logits` [vocab] is changed by penalties; `recent` are the tokens of the text so far. `position` is that of the
   // token to be drawn, for the message of the Error thrown where a logit is NaN or infinite.
-  TokenId sample(Tensor& logits, std::span<const TokenId> recent, int position, Kernels& kernels);
+  virtual TokenId sample(Tensor& logits, std::span<const TokenId> recent, int position, Kernels& kernels);
 
  private:
   SamplerSettings settings_;

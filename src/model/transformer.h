@@ -29,6 +29,8 @@ class Transformer : public LanguageModel {
   std::unique_ptr<SequenceState> new_sequence() override;
   Tensor forward(std::span<const Row> rows, Kernels& kernels, Arena& arena,
                  std::span<Observer* const> observers = {}) override;
+  // The last step of forward(): from any residual x [n, d_model] of these rows to logits [rows that want them, vocab].
+  Tensor head(Pass& pass, const Tensor& x) const;
 
  private:
   Pass begin(std::span<const Row> rows, Kernels& kernels, Arena& arena, std::span<Observer* const> observers);
@@ -40,7 +42,6 @@ class Transformer : public LanguageModel {
   void attend_visibly(Pass& pass, const AttentionShape& shape, size_t sequence, const AttentionGroup& group,
                       const Tensor& q, Tensor& mix) const;
   Tensor feed_forward(Pass& pass, const Tensor& x) const;
-  Tensor head(Pass& pass, const Tensor& x) const;
 
   Tensor norm(Pass& pass, const char* name, const NormWeights& weights, const Tensor& x) const;
   Tensor head_norm(Pass& pass, const char* name, const NormWeights& weights, const Tensor& x) const;

@@ -72,3 +72,12 @@ TEST_CASE("utf8_sanitized: one U+FFFD for each byte that is no part of a charact
         "a\uFFFD");
   CHECK(utf8_sanitized(std::string("\0", 1)) == std::string("\0", 1));
 }
+
+TEST_CASE("utf8: columns in a terminal") {
+  CHECK(terminal_columns("") == 0);
+  CHECK(terminal_columns("abc") == 3);
+  CHECK(terminal_columns("\xC3\xA9") == 1);                   // e with an accent
+  CHECK(terminal_columns("\xE4\xBB\x8E\xE5\x89\x8D!") == 5);  // two Chinese characters
+  CHECK(terminal_columns("\xE2\x80\x94") == 1);               // a dash
+  CHECK(terminal_columns("\xE4\xBB") == 2);                   // half a character: each byte by itself
+}
