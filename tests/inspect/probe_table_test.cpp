@@ -9,6 +9,8 @@
 
 #include "kernels/reference/reference_kernels.h"
 #include "model/transformer.h"
+#include "recurrent/recurrent_model.h"
+#include "recurrent/recurrent_support.h"
 #include "support/families.h"
 #include "support/files.h"
 #include "support/models.h"
@@ -41,22 +43,24 @@ std::vector<std::string> names_in(const std::string& cell) {
 struct Tables {
   std::map<std::string, std::string> shapes;                     // of the first table, by name
   std::vector<std::string> order;                                // its names
-  std::map<std::string, std::vector<std::string>> gguf_weights;  // of the second
+  std::map<std::string, std::string> recurrent_shapes;           // of the second
+  std::map<std::string, std::vector<std::string>> gguf_weights;  // of the third
 };
 
 Tables read_tables() {
   Tables tables;
   std::ifstream file(data_file("../../src/model/PROBES.md"));
   REQUIRE(file);
-  bool is_first = true;
+  int table = 0;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("## ")) is_first = false;
+    if (line.starts_with("## ")) ++table;
     if (!line.starts_with("| `")) continue;
     const Cells cells = cells_of(line);
-    REQUIRE(cells.size() == (is_first ? 3 : 5));
+    REQUIRE(cells.size() == (table < 2 ? 3 : 5));
     for (const std::string& name : names_in(cells[0])) {
-      if (!is_first) tables.gguf_weights[name] = names_in(cells[1]);
-      if (!is_first) continue;
+      if (table == 1) tables.recurrent_shapes[name] = cells[1];
+      if (table == 2) tables.gguf_weights[name] = names_in(cells[1]);
+      if (table > 0) continue;
       tables.shapes[name] = cells[1];
       tables.order.push_back(name);
     }
@@ -70,6 +74,7 @@ std::string shape_of(const std::string& cell, const ModelConfig& config, int n, 
                                             {"m", n},
                                             {"rows that want them", n_wanting},
                                             {"d_model", config.d_model},
+                                            {"d_hidden", config.d_hidden},
                                             {"n_heads", config.n_heads},
                                             {"n_heads * head_dim", config.q_dim()},
                                             {"n_kv_heads * head_dim", config.kv_dim()},
@@ -99,10 +104,10 @@ struct Listener : Observer {
   bool wants(const Probe&) const override { return true; }
   void on_tensor(const Probe& probe, Tensor& tensor) override {
     std::string name(probe.name);
-    if (name.starts_with("blk.")) {
-      const size_t end = name.find('.', 4);
-      CHECK(name.substr(4, end - 4) == std::to_string(probe.layer));
-      name.replace(4, end - 4, "L");
+    if (const size_t begin = name.find('.') + 1; begin > 0) {  // "blk.3.attn.q", "lstm.0.forget"
+      const size_t end = name.find('.', begin);
+      CHECK(name.substr(begin, end - begin) == std::to_string(probe.layer));
+      name.replace(begin, end - begin, "L");
     } else {
       CHECK(probe.layer == -1);
     }
@@ -112,8 +117,7 @@ struct Listener : Observer {
   }
 };
 
-std::vector<Announcement> announcements_of(const std::shared_ptr<const Checkpoint>& checkpoint) {
-  Transformer model(checkpoint);
+std::vector<Announcement> announcements_of(LanguageModel& model) {
   ReferenceKernels<float> kernels{Threads(1)};
   Listener listener;
   Observer* const observers[] = {&listener};
@@ -141,7 +145,8 @@ TEST_CASE("probe table: what models of every kind announce is in it, with name, 
   std::set<std::string> seen;
   for (const auto& checkpoint : models) {
     CAPTURE(checkpoint->config.family);
-    const auto announcements = announcements_of(checkpoint);
+    Transformer model(checkpoint);
+    const auto announcements = announcements_of(model);
     REQUIRE(announcements.size() > 10);
     std::set<std::string> of_this;
     auto place = tables.order.begin();
@@ -172,4 +177,24 @@ TEST_CASE("probe table: what models of every kind announce is in it, with name, 
     CHECK(tables.gguf_weights.contains(name));
   }
   CHECK(tables.gguf_weights.size() == tables.order.size());
+}
+
+TEST_CASE("probe table: what recurrent models announce is in theirs, and nothing else is") {
+  const Tables tables = read_tables();
+  std::set<std::string> seen;
+  for (const Architecture architecture : {Architecture::rnn, Architecture::lstm, Architecture::gru}) {
+    const auto checkpoint = random_model(small_recurrent_config(architecture), DType::F32);
+    RecurrentModel model(checkpoint);
+    for (const auto& [name, layer, shape, positions] : announcements_of(model)) {
+      CAPTURE(name);
+      REQUIRE(tables.recurrent_shapes.contains(name));
+      CHECK(shape == shape_of(tables.recurrent_shapes.at(name), checkpoint->config, 3, 2));
+      CHECK(positions == (name == "logits" ? std::vector{1, 2} : std::vector{0, 1, 2}));
+      seen.insert(name);
+    }
+  }
+  for (const auto& [name, shape] : tables.recurrent_shapes) {
+    CAPTURE(name);
+    CHECK(seen.contains(name));
+  }
 }
