@@ -9,6 +9,20 @@
 namespace orrery::cli {
 namespace {
 
+// One of these words, each for a value: --optimizer {adamw,muon,sgd}. CLI11 reads the value of an enum as a number.
+template <class Value>
+CLI::Validator one_of(const std::map<std::string, Value>& values) {
+  std::string words;
+  for (const auto& [word, value] : values) words += (words.empty() ? "" : ",") + word;
+  const auto to_number = [values, words](std::string& word) {
+    const auto found = values.find(word);
+    if (found == values.end()) return word + " not in {" + words + "}";
+    word = std::to_string(static_cast<int>(found->second));
+    return std::string();
+  };
+  return {to_number, "{" + words + "}"};
+}
+
 void add_data(CLI::App& verb, std::vector<std::string>& data) {
   verb.add_option("data", data, "text files, and folders of them")
       ->required()
@@ -23,7 +37,8 @@ void add_recurrent(CLI::App& verb, TrainOptions& o) {
       {"gru", Architecture::gru},
       {"gru-reset-before", Architecture::gru_reset_before}};
   verb.add_option("--model", o.architecture, "transformer, rnn, lstm, gru, or gru-reset-before (before the product)")
-      ->transform(CLI::CheckedTransformer(kArchitectures));
+      ->transform(one_of(kArchitectures))
+      ->type_name("TEXT");
   verb.add_option("--embedding", o.d_embedding, "width of a recurrent model's embedding (default: that of its state)")
       ->check(at_least(1));
   verb.add_flag("--tied", o.tied_head, "a recurrent model's head is its embedding (a transformer's always is)");
@@ -58,7 +73,8 @@ void add_training(CLI::App& verb, TrainingSettings& s, double& lowest_rate) {
       "--checkpointing", [&s](int64_t) { s.activations = Activations::compute; },
       "compute intermediates again on the way back: less memory, more time");
   verb.add_option("--optimizer", s.optimizer, "adamw, sgd, or muon (matrices by Muon, the rest by AdamW)")
-      ->transform(CLI::CheckedTransformer(kOptimizers));
+      ->transform(one_of(kOptimizers))
+      ->type_name("TEXT");
   verb.add_option("--rate", s.rate, "highest learning rate")->capture_default_str();
   verb.add_option("--lowest-rate", lowest_rate, "where its cosine ends (default: a tenth)");
   verb.add_option("--warmup", s.warmup_steps, "steps until it is reached")->check(at_least(0))->capture_default_str();
@@ -100,7 +116,8 @@ Verb add_train(CLI::App& verb) {
   verb.add_flag("--resume", o->resume, "go on where a run with the same options was stopped");
   verb.add_flag("--overwrite", o->overwrite, "begin anew where the output of another run lies");
   verb.add_option("--documents", o->corpus.boundary, "a document is a file, line or empty-line (what is between them)")
-      ->transform(CLI::CheckedTransformer(kBoundaries));
+      ->transform(one_of(kBoundaries))
+      ->type_name("TEXT");
   verb.add_option("--held-out", o->corpus.held_out, "share of the documents for validation")->capture_default_str();
   verb.add_option("--tokenizer", o->tokenizer, "bpe, characters, a tokenizer.json or a model file")
       ->capture_default_str();

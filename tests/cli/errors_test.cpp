@@ -42,6 +42,7 @@ TEST_CASE("a command line at fault: status 2") {
   check_refused({"run", kModel, "-p", "a", "-f", "b"}, 2, "excludes");
   check_refused({"run", kModel, "--kernels", "slow"}, 2, "slow");
   check_refused({"run", kModel, "-ctk", "q3"}, 2, "q3");
+  check_refused({"train", kModel, "--optimizer", "foo"}, 2, "--optimizer: foo not in {adamw,muon,sgd}");
   check_refused({"detokenize", kModel}, 2, "--ids");
 }
 
