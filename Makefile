@@ -100,7 +100,9 @@ MAIN_OBJECT := $(MAIN:src/%.cpp=$(OUT)/obj/%.o)
 OBJECTS     := $(patsubst src/%.cpp,$(OUT)/obj/%.o,$(filter-out $(ISA_SOURCES),$(SOURCES))) $(ISA_OBJECTS)
 
 TEST_COMMON  := tests/main.cpp $(call files,tests/support,*.cpp)
-TEST_OBJECTS := $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests,*_test.cpp))
+# What sanitizers watch is the library. The tests that use it are compiled once, for the release build.
+TEST_OUT     := $(if $(filter asan,$(BUILD)),build/release$(WITHOUT),$(OUT))
+TEST_OBJECTS := $(patsubst tests/%.cpp,$(TEST_OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests,*_test.cpp))
 # A target for each *_fuzz.cpp.
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.cpp,$(OUT)/%,$(call files,tests/fuzz,*_fuzz.cpp))
 CHECK_OBJECTS:= $(patsubst tests/%.cpp,$(OUT)/tests/%.o,$(TEST_COMMON) $(call files,tests/data,*_check.cpp))
@@ -264,9 +266,24 @@ $(PROGRAM): $(MAIN_OBJECT) $(LIBRARY)
 	@echo "link    $@"
 	$(Q)$(CXX) $^ -o $@ $(LINK) $(OPENBLAS_LIBS)
 
+ifeq ($(TEST_OUT),$(OUT))
 $(TESTS): $(TEST_OBJECTS) $(LIBRARY)
 	@echo "link    $@"
 	$(Q)$(CXX) $^ -o $@ $(LINK) $(OPENBLAS_LIBS)
+else
+# Of an inline function that both have compiled, the linker takes the first it meets: all of the library comes first.
+$(TESTS): $(TEST_OBJECTS) $(LIBRARY)
+	@echo "link    $@"
+	$(Q)$(CXX) -Wl,--whole-archive $(LIBRARY) -Wl,--no-whole-archive $(TEST_OBJECTS) -o $@ $(LINK) $(OPENBLAS_LIBS)
+
+.PHONY: release-test-objects
+release-test-objects:
+	+$(Q)$(MAKE) --no-print-directory BUILD=release test-objects
+$(TEST_OBJECTS): release-test-objects ;
+endif
+
+.PHONY: test-objects
+test-objects: $(TEST_OBJECTS)
 
 $(CHECKS): $(CHECK_OBJECTS) $(LIBRARY)
 	@echo "link    $@"
@@ -323,7 +340,7 @@ storyteller: all ## train models/storyteller.gguf anew: about an hour on two cor
 
 test: $(TESTS) $(PROGRAM) ## build and run the tests (BUILD=asan and BUILD=debug too)
 	@[ -e orrery ] || ln -sfn $(PROGRAM) orrery
-	@$(TESTS) $(if $(T),"--test-case=*$$T*")
+	@ORRERY_TEST_PROGRAM='$(CURDIR)/$(PROGRAM)' $(TESTS) $(if $(T),"--test-case=*$$T*")
 
 check: ## the rules of the house: floors, lengths, layout, documents
 	@sh scripts/check.sh

@@ -79,7 +79,7 @@ class Dialogue {
       std::vector<char*> argv = {const_cast<char*>("orrery")};
       for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
       argv.push_back(nullptr);
-      execv(ORRERY_PROGRAM, argv.data());
+      execv(program_path(), argv.data());
       _exit(127);
     }
     close(ends[0]);

@@ -72,7 +72,7 @@ TEST_CASE("input at fault: status 1, one line") {
 TEST_CASE("without a model and without one that ships, the error says what to do") {
   const TemporaryFolder folder;
   const std::filesystem::path shipped =
-      std::filesystem::path(ORRERY_PROGRAM).parent_path() / "../../models/storyteller.gguf";
+      std::filesystem::path(program_path()).parent_path() / "../../models/storyteller.gguf";
   if (!std::filesystem::exists(shipped)) check_refused({"run"}, 1, "-m FILE");
   // ORRERY_HOME comes first.
   std::filesystem::create_directory(folder / "models");

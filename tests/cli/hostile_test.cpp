@@ -27,7 +27,7 @@ bool has_control_character(const std::string& text) {
 void check_refused(const std::vector<std::string>& arguments, const std::string& words) {
   CAPTURE(arguments.back());
   // A reader that believes a file's numbers would take more than this.
-  const auto result = run_program(arguments, {.address_space = kCanLimitAddressSpace ? 512u << 20 : 0});
+  const auto result = run_program(arguments, {.address_space = can_limit_address_space() ? 512u << 20 : 0});
   CAPTURE(result.errors);
   CHECK(result.status == 1);
   CHECK(std::ranges::count(result.errors, '\n') == 1);
@@ -179,7 +179,7 @@ TEST_CASE("hostile: weights that are not finite are shown, and computing with th
 }
 
 TEST_CASE("hostile: a limit of 4 GiB of address space changes nothing") {
-  const ProgramInput limited = {.address_space = kCanLimitAddressSpace ? kFourGigabytes : 0};
+  const ProgramInput limited = {.address_space = can_limit_address_space() ? kFourGigabytes : 0};
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"run", kModel, "-p", "a b", "-n", "8", "-s", "1"},
                                              {"run", kBin, "-p", "a b", "-n", "8", "-s", "1", "-t", "16"},
@@ -190,7 +190,7 @@ TEST_CASE("hostile: a limit of 4 GiB of address space changes nothing") {
     CHECK(result.status == 0);
     CHECK(result.output == free.output);
   }
-  if (!kCanLimitAddressSpace) return;
+  if (!can_limit_address_space()) return;
   // Threads that do not fit: a line, not an abort.
   const auto result = run_program({"run", kModel, "-p", "a", "-n", "2", "-t", "512"}, {.address_space = 1u << 30});
   CAPTURE(result.errors);

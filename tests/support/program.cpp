@@ -13,6 +13,9 @@
 
 #include "support/files.h"
 
+// There where the library was compiled with the address sanitizer.
+extern "C" void __asan_init() __attribute__((weak));
+
 namespace orrery::test {
 namespace {
 
@@ -33,11 +36,18 @@ namespace {
   std::vector<char*> argv = {const_cast<char*>("orrery")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  execv(ORRERY_PROGRAM, argv.data());
+  execv(program_path(), argv.data());
   _exit(127);
 }
 
 }  // namespace
+
+bool can_limit_address_space() { return &__asan_init == nullptr; }
+
+const char* program_path() {
+  const char* const given = std::getenv("ORRERY_TEST_PROGRAM");
+  return given != nullptr ? given : ORRERY_PROGRAM;
+}
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input) {
   const TemporaryFolder folder;

@@ -22,11 +22,10 @@ struct ProgramInput {
 };
 
 // The address sanitizer reserves terabytes of address space, and cannot start under a limit.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kCanLimitAddressSpace = false;
-#else
-constexpr bool kCanLimitAddressSpace = true;
-#endif
+bool can_limit_address_space();
+
+// Of the program under test: what the environment variable ORRERY_TEST_PROGRAM says, else the one of this build.
+const char* program_path();
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input = {});
 
