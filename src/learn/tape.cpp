@@ -92,7 +92,9 @@ void Tape::backward(std::span<const double> dlosses, std::span<Observer* const> 
   remake(logits_);
   Tensor dlogits = gradient_of(logits_);
   backward_.cross_entropy(logits_.tensor, targets_, dlosses, dlogits);  // [n, vocab]
-  for (int i = n_calls(); i-- > 0;) walk_back(i, observers);
+  for (int i = n_calls(); i-- > 0;) {
+    if (leads_to_loss(i)) walk_back(calls_[static_cast<size_t>(i)], observers);
+  }
   for (const Parameter& parameter : parameters_.all()) {
     Tensor gradient = parameter.gradient;
     show(gradient, observers);
@@ -107,11 +109,9 @@ bool Tape::leads_to_loss(int index) const {
                      [](const Call& call) { return call.dy.data != nullptr; });
 }
 
-void Tape::walk_back(int index, std::span<Observer* const> observers) {
-  if (!leads_to_loss(index)) return;
-  Call& call = calls_[static_cast<size_t>(index)];
-  if (call.dy.data == nullptr)
-    gradient_of({.tensor = call.y, .call = index});  // zeros: others of its outputs lead there
+void Tape::walk_back(Call& call, std::span<Observer* const> observers) {
+  const int index = static_cast<int>(&call - calls_.data());
+  if (call.dy.data == nullptr) gradient_of({.tensor = call.y, .call = index});  // zeros: its other outputs lead there
   show(call.dy, observers);
   for (const Input& input : call.needed) remake(input);
   for (const Input& input : call.needed) {

@@ -121,7 +121,7 @@ class Tape : public Kernels {
   int n_calls() const { return static_cast<int>(calls_.size()); }
   void occupy(int call);
 
-  void walk_back(int call, std::span<Observer* const> observers);
+  void walk_back(Call& call, std::span<Observer* const> observers);
   bool leads_to_loss(int call) const;
   void remake(const Input& input);
   Tensor gradient_of(const Input& input);
