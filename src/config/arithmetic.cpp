@@ -34,10 +34,9 @@ int64_t windowed_layers(const ModelConfig& c) {
   return c.global_every == 0 ? c.n_layers : c.n_layers - c.n_layers / c.global_every;
 }
 
-// Arena bytes of a tensor: blocks begin at multiples of 64.
-uint64_t arena_bytes(int64_t elements, DType dtype) { return (bytes_of(dtype, elements) + 63) / 64 * 64; }
-
 }  // namespace
+
+uint64_t arena_bytes(int64_t elements, DType dtype) { return (bytes_of(dtype, elements) + 63) / 64 * 64; }
 
 ParameterCount parameter_count(const ModelConfig& c) {
   if (c.is_recurrent()) return recurrent_parameter_count(c);

@@ -23,6 +23,8 @@ uint64_t weight_bytes(const ModelConfig& config, DType matrices);
 // Bytes of keys and values for one position, all layers.
 uint64_t kv_bytes_per_position(const ModelConfig& config, DType keys, DType values);
 
+// What an Arena takes for a tensor of so many elements: blocks begin at multiples of 64 bytes.
+uint64_t arena_bytes(int64_t elements, DType dtype);
 // Most bytes that the arena holds during a forward pass of `rows` rows of which `logit_rows` want logits.
 uint64_t activation_bytes(const ModelConfig& config, int64_t rows, int64_t logit_rows, DType activations);
 

@@ -83,6 +83,11 @@ const char* name_of(Architecture architecture) {
   return "transformer";
 }
 
+int gates_of(Architecture architecture) {
+  if (architecture == Architecture::lstm) return 4;
+  return architecture == Architecture::rnn ? 1 : 3;
+}
+
 void check(const ModelConfig& config, const std::string& where) {
   const Checker checker{where};
   if (config.is_recurrent()) return check_recurrent(config, checker);

@@ -72,6 +72,8 @@ struct ModelConfig {
 };
 
 const char* name_of(Architecture architecture);  // "lstm"
+// How many gates a recurrent layer's matrices have, one below the other.
+int gates_of(Architecture architecture);
 // A recurrent model can go on for ever; this is as far as positions are counted.
 constexpr int kUnboundedContext = 1 << 27;
 

@@ -3,19 +3,12 @@
 namespace orrery {
 namespace {
 
-int64_t gates(const ModelConfig& c) {
-  if (c.architecture == Architecture::lstm) return 4;
-  return c.architecture == Architecture::rnn ? 1 : 3;
-}
-
 // Operations of a unit besides its matrices, as kernels/recurrent.h has the formulas: three additions for each gate; a
 // sigmoid takes 4, a tanh 1; then the state.
 int64_t unit_flops(const ModelConfig& c) {
   if (c.architecture == Architecture::lstm) return 12 + 3 * 4 + 1 + 3 + 1 + 1;
   return c.architecture == Architecture::rnn ? 3 + 1 : 9 + 2 * 4 + 1 + 1 + 4;
 }
-
-uint64_t arena_bytes(int64_t elements, DType type) { return (bytes_of(type, elements) + 63) / 64 * 64; }
 
 }  // namespace
 
@@ -25,11 +18,11 @@ int recurrent_layer_tensors(Architecture architecture) {
 }
 
 ParameterCount recurrent_parameter_count(const ModelConfig& c) {
-  const int64_t hidden = c.d_hidden, vocabulary = c.vocab_size;
+  const int64_t hidden = c.d_hidden, vocabulary = c.vocab_size, gates = gates_of(c.architecture);
   ParameterCount count;
   count.embedding = vocabulary * c.d_model;
-  count.matrices = gates(c) * hidden * (c.d_model + (c.n_layers - 1) * hidden + c.n_layers * hidden);
-  count.vectors = c.n_layers * 2 * gates(c) * hidden + (c.head_bias ? vocabulary : 0);
+  count.matrices = gates * hidden * (c.d_model + (c.n_layers - 1) * hidden + c.n_layers * hidden);
+  count.vectors = c.n_layers * 2 * gates * hidden + (c.head_bias ? vocabulary : 0);
   count.head = c.tied_head ? 0 : vocabulary * hidden;
   return count;
 }

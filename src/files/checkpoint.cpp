@@ -29,12 +29,6 @@ constexpr struct {
     {"tjgg", "this is a GGJT file, a format before GGUF", "convert it to GGUF"},
 };
 
-std::string shape_text_of(std::span<const int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 [[noreturn]] void fail_unknown_format(const MappedFile& file, std::string_view begin) {
   for (const auto& other : kOtherFiles) {
     if (begin.starts_with(other.begin)) throw Error({.what = other.what, .where = file.path(), .hint = other.hint});
@@ -62,14 +56,14 @@ const Tensor& Checkpoint::weight(const std::string& name, std::initializer_list<
   if (found == nullptr) {
     throw Error({.what = "the weight is missing",
                  .where = path + ": tensor " + name,
-                 .expected = "one of shape " + shape_text_of(wanted)});
+                 .expected = "one of shape " + shape_text(wanted)});
   }
   const std::span<const int64_t> there(found->shape, static_cast<size_t>(found->n_dims));
   if (!std::equal(there.begin(), there.end(), wanted.begin(), wanted.end())) {
     throw Error({.what = "the weight has another shape than the model says",
                  .where = path + ": tensor " + name,
-                 .expected = shape_text_of(wanted),
-                 .found = shape_text_of(there)});
+                 .expected = shape_text(wanted),
+                 .found = shape_text(there)});
   }
   return *found;
 }

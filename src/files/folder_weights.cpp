@@ -12,12 +12,6 @@
 namespace orrery {
 namespace {
 
-std::string shape_text_of(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 // "weight" or "bias": what follows the last dot.
 std::string_view kind_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
@@ -107,8 +101,8 @@ void FolderTensors::add_weight(const Source& source, const Place& place, const s
   if (tensor.shape != theirs) {
     throw Error({.what = "the weight has another shape than the model says",
                  .where = where,
-                 .expected = shape_text_of(theirs),
-                 .found = shape_text_of(tensor.shape)});
+                 .expected = shape_text(theirs),
+                 .found = shape_text(tensor.shape)});
   }
   FileTensor ours = {name, tensor.type, shape, tensor.offset, tensor.bytes / static_cast<uint64_t>(n_parts)};
   const std::byte* data = place.file->file->bytes().data() + tensor.offset;
@@ -156,7 +150,7 @@ void FolderTensors::add_to(Checkpoint& checkpoint) const {
     if (found == tensors_.end()) {
       throw Error({.what = "the weight is missing",
                    .where = folder_ + ": tensor " + source.name,
-                   .expected = "one of shape " + shape_text_of(weight.shape)});
+                   .expected = "one of shape " + shape_text(weight.shape)});
     }
     used.insert(source.name);
     add_weight(source, found->second, weight.name, weight.shape, checkpoint);

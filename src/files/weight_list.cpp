@@ -33,11 +33,6 @@ std::vector<NamedShape> recurrent_weight_shapes(const ModelConfig& config) {
 
 }  // namespace
 
-int gates_of(Architecture architecture) {
-  if (architecture == Architecture::lstm) return 4;
-  return architecture == Architecture::rnn ? 1 : 3;
-}
-
 int recurrent_input(const ModelConfig& config, int layer) { return layer == 0 ? config.d_model : config.d_hidden; }
 
 std::string block_prefix(int layer) { return "blk." + std::to_string(layer) + "."; }

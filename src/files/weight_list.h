@@ -16,8 +16,7 @@ struct NamedShape {
   std::vector<int64_t> shape;  // outermost first: [out, in]
 };
 
-// How many gates a recurrent layer's matrices have, one below the other, and how wide the layer's input is.
-int gates_of(Architecture architecture);
+// How wide a recurrent layer's input is.
 int recurrent_input(const ModelConfig& config, int layer);
 
 // The weights of one block, without "blk.0." in front. (The first layer of a recurrent model may have another input.)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/tensor.h"
+
 namespace orrery {
 namespace {
 
@@ -61,11 +63,7 @@ void compare_row(const double* a, const double* b, int64_t first, int64_t width,
 
 }  // namespace
 
-std::string shape_text(const TensorValues& values) {
-  std::string text = "[";
-  for (const int64_t extent : values.shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + "]";
-}
+std::string shape_text(const TensorValues& values) { return shape_text(values.shape); }
 
 TensorComparison compare_tensors(const TensorValues& a, const TensorValues& b) {
   TensorComparison result;

@@ -6,12 +6,11 @@
 
 #include "base/error.h"
 #include "inspect/hints.h"
+#include "inspect/probe_names.h"
 #include "inspect/tensor_report.h"
 
 namespace orrery {
 namespace {
-
-bool has_keys(std::string_view name) { return name.ends_with("attn.scores") || name.ends_with("attn.weights"); }
 
 // Scores and weights of the first keys. A pass over less text has fewer keys: of the others, which its rows cannot see,
 // nothing is lost. Where a row did see one, all keys stay, and the shapes differ.
@@ -106,7 +105,7 @@ class StopOnFirstDifference : public StopCondition {
 
   std::optional<Reason> compared(const Probe& probe, TensorValues found, TensorValues expected,
                                  const std::vector<int64_t>& rows) {
-    if (has_keys(probe.name)) {
+    if (has_heads_outside(probe.name)) {
       const int64_t n_keys = std::min(found.width(), expected.width());
       found = first_keys(found, n_keys);
       expected = first_keys(expected, n_keys);

@@ -4,14 +4,10 @@
 #include <cmath>
 #include <string>
 
+#include "inspect/probe_names.h"
+
 namespace orrery {
 namespace {
-
-// "attn.out" of "blk.3.attn.out".
-std::string_view name_in_block(std::string_view name) {
-  const size_t dot = name.find('.', 4);
-  return dot == std::string_view::npos ? "" : name.substr(dot + 1);
-}
 
 template <class T>
 void append_lengths_of(const Tensor& x, std::vector<float>& lengths) {
@@ -56,7 +52,7 @@ PageRecorder::PageRecorder(const ModelConfig& config, const Choice& choice)
 
 PageRecorder::Role PageRecorder::role_of(const Probe& probe) const {
   if (probe.layer < 0) return probe.name == "embed" ? Role::embedding : Role::none;
-  const std::string_view name = name_in_block(probe.name);
+  const std::string_view name = split_probe_name(probe.name).kind;
   if (name == attention_name_) return Role::attention;
   if (name == feed_forward_name_) return Role::feed_forward;
   if (name == "resid") return Role::stream;

@@ -11,12 +11,6 @@
 namespace orrery {
 namespace {
 
-std::string shape_text(std::span<const int64_t> shape) {
-  std::string text;
-  for (const int64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
-}
-
 void set_element(Tensor& tensor, int64_t index, double value) {
   if (tensor.dtype == DType::F64) values<double>(tensor)[index] = value;
   if (tensor.dtype == DType::F32) values<float>(tensor)[index] = static_cast<float>(value);

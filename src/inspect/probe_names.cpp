@@ -169,6 +169,11 @@ ProbeName split_probe_name(std::string_view name) {
   return result;
 }
 
+bool has_heads_outside(std::string_view name) {
+  const std::string_view kind = split_probe_name(name).kind;
+  return kind == "attn.scores" || kind == "attn.weights";
+}
+
 std::string probe_name(int layer, std::string_view kind) {
   return (layer < 0 ? "" : "blk." + std::to_string(layer) + ".") + std::string(kind);
 }

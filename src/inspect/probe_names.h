@@ -16,6 +16,9 @@ struct ProbeName {
 ProbeName split_probe_name(std::string_view name);
 std::string probe_name(int layer, std::string_view kind);  // "blk.3.attn.q", or the kind itself outside the blocks
 
+// Scores and weights are [n_heads, n, m]; everything else has its rows outermost.
+bool has_heads_outside(std::string_view name);
+
 // Earlier ones have smaller numbers; a name that is not in the list comes after all that are.
 int64_t probe_order(std::string_view name);
 

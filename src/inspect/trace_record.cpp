@@ -13,12 +13,6 @@
 namespace orrery {
 namespace {
 
-// [n_heads, n, m]; everything else has its rows outermost.
-bool has_heads_outside(std::string_view name) {
-  const std::string_view kind = split_probe_name(name).kind;
-  return kind == "attn.scores" || kind == "attn.weights";
-}
-
 class TraceRecorder : public Observer {
  public:
   TraceRecorder(const TraceRequest& request, const std::vector<int>& positions)

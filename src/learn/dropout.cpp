@@ -36,9 +36,7 @@ Dropout::Dropout(double share, uint64_t seed, BackwardKernels& kernels)
 bool Dropout::wants(const Probe& probe) const {
   if (share_ == 0) return false;
   const std::string_view name = without_gradient(probe.name);
-  const bool is_recurrent = name.starts_with("rnn.") || name.starts_with("lstm.") || name.starts_with("gru.");
-  if (is_recurrent && name.ends_with(".out")) return true;
-  return name == "embed" || (probe.layer >= 0 && (name.ends_with(".attn.out") || name.ends_with(".ffn.out")));
+  return name == "embed" || (probe.layer >= 0 && name.ends_with(".out"));
 }
 
 void Dropout::on_tensor(const Probe& probe, Tensor& tensor) {

@@ -13,7 +13,9 @@ namespace {
 void show(Tensor& tensor, std::span<Observer* const> observers) {
   std::string_view name = tensor.name;
   Probe probe{.name = name};
-  if (name.starts_with("blk.")) std::from_chars(name.data() + 4, name.data() + name.size(), probe.layer);
+  // "blk.3.attn.q.grad", "lstm.0.out.grad"; other names have no number there.
+  const size_t number = std::min(name.find('.'), name.size() - 1) + 1;
+  std::from_chars(name.data() + number, name.data() + name.size(), probe.layer);
   for (Observer* observer : observers) {
     if (observer->wants(probe)) observer->on_tensor(probe, tensor);
   }

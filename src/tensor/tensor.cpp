@@ -55,10 +55,14 @@ bool same_shape(const Tensor& a, const Tensor& b) {
   return a.n_dims == b.n_dims && std::equal(a.shape, a.shape + a.n_dims, b.shape);
 }
 
-std::string shape_text(const Tensor& tensor) {
+std::string shape_text(std::span<const int64_t> shape) {
   std::string text = "[";
-  for (int i = 0; i < tensor.n_dims; ++i) text += (i > 0 ? ", " : "") + std::to_string(tensor.shape[i]);
+  for (size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
+}
+
+std::string shape_text(const Tensor& tensor) {
+  return shape_text(std::span(tensor.shape, static_cast<size_t>(tensor.n_dims)));
 }
 
 Tensor slice_rows(const Tensor& tensor, int64_t first, int64_t count) {

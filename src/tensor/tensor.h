@@ -36,7 +36,8 @@ int64_t n_elements(const Tensor& tensor);
 size_t n_bytes(const Tensor& tensor);  // of a contiguous tensor
 bool is_contiguous(const Tensor& tensor);
 bool same_shape(const Tensor& a, const Tensor& b);
-std::string shape_text(const Tensor& tensor);  // "[8, 576]"
+std::string shape_text(std::span<const int64_t> shape);  // "[8, 576]"
+std::string shape_text(const Tensor& tensor);
 
 // Rows [first, first + count) of the outermost dimension: a view.
 Tensor slice_rows(const Tensor& tensor, int64_t first, int64_t count);

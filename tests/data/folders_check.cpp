@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "data/public_data.h"
 #include "files/checkpoint.h"
 #include "files/gguf_writer.h"
 #include "files/safetensors.h"
@@ -23,12 +24,6 @@ using namespace orrery;
 using namespace orrery::test;
 
 namespace {
-
-std::string data_path(const std::string& name) {
-  const char* folder = std::getenv("ORRERY_DATA");
-  REQUIRE_MESSAGE(folder != nullptr, "ORRERY_DATA must name the folder of the public data");
-  return std::string(folder) + "/" + name;
-}
 
 std::vector<TokenId> greedy(LanguageModel& model, Kernels& kernels, const std::vector<TokenId>& prompt, int count) {
   SamplerSettings settings;

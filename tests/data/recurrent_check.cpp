@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "data/public_data.h"
 #include "generate/generate.h"
 #include "kernels/fast/fast_kernels.h"
 #include "kernels/reference/reference_kernels.h"
@@ -17,16 +18,6 @@
 
 using namespace orrery;
 using namespace orrery::test;
-
-namespace {
-
-std::string data_path(const std::string& name) {
-  const char* folder = std::getenv("ORRERY_DATA");
-  REQUIRE_MESSAGE(folder != nullptr, "ORRERY_DATA must name the folder of the public data");
-  return std::string(folder) + "/" + name;
-}
-
-}  // namespace
 
 TEST_CASE("char-lstm-shakespeare has PyTorch's loss on its own text, and writes lines of a play") {
   const auto checkpoint = std::make_shared<const Checkpoint>(load_checkpoint(data_path("char-lstm-shakespeare")));

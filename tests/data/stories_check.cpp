@@ -6,12 +6,13 @@
 
 #include <doctest/doctest.h>
 
+#include "data/public_data.h"
 #include "support/program.h"
 
 using namespace orrery::test;
 
 TEST_CASE("stories260K tells its greedy story to the letter") {
-  const std::string folder = std::string(std::getenv("ORRERY_DATA")) + "/stories260k";
+  const std::string folder = data_path("stories260k");
   std::ifstream file(folder + "/greedy_256_steps.txt", std::ios::binary);
   REQUIRE(file);
   const std::string expected(std::istreambuf_iterator<char>(file), {});

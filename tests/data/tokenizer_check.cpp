@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "data/public_data.h"
 #include "files/checkpoint.h"
 #include "files/tokenizer_json.h"
 #include "learn/bpe_trainer.h"
@@ -22,12 +23,6 @@
 using namespace orrery;
 
 namespace {
-
-std::string data_path(const std::string& name) {
-  const char* folder = std::getenv("ORRERY_DATA");
-  REQUIRE_MESSAGE(folder != nullptr, "ORRERY_DATA must name the folder of the public data");
-  return std::string(folder) + "/" + name;
-}
 
 std::string data_text(const std::string& name) { return read_file(data_path(name), 1 << 26); }
 

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "data/public_data.h"
 #include "files/checkpoint.h"
 #include "files/safetensors.h"
 #include "inspect/trace.h"
@@ -23,12 +24,6 @@ namespace {
 
 constexpr size_t kInputs = 3;
 constexpr int kLength = 11;
-
-std::string data_path(const std::string& name) {
-  const char* folder = std::getenv("ORRERY_DATA");
-  REQUIRE_MESSAGE(folder != nullptr, "ORRERY_DATA must name the folder of the public data");
-  return std::string(folder) + "/" + name;
-}
 
 // One input of a tensor whose outermost dimension counts inputs.
 std::vector<float> of_input(const SafetensorsFile& file, const std::string& name, size_t input) {
