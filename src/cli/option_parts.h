@@ -44,6 +44,7 @@ Verb add_trace_diff(CLI::App& verb);
 Verb add_train_tokenizer(CLI::App& verb);
 Verb add_train(CLI::App& verb);
 Verb add_eval(CLI::App& verb);
+Verb add_compare(CLI::App& verb);
 Verb add_stories(CLI::App& verb);
 
 // options_counting.cpp: verbs that count and check numbers

@@ -35,6 +35,7 @@ constexpr VerbEntry kVerbs[] = {
     {"train-tokenizer", "learn byte-level BPE from text", add_train_tokenizer},
     {"doctor", "this build, this machine, and a model file", add_doctor},
     {"eval", "judge a model: stories it was made for, pairs of sentences", add_eval},
+    {"compare", "recurrent networks and transformers, side by side", add_compare},
     {"stories", "tell stories of the story world, or check some", add_stories},
     {"calc", "formulas with units; what a model costs in memory, time, energy, money", add_calc},
     {"claims", "numbers that three articles state, and what is right", add_claims},

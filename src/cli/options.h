@@ -214,6 +214,22 @@ struct EvalOptions {
   bool json = false;
 };
 
+struct CompareOptions {
+  bool quick = false;
+  std::optional<double> minutes;
+  std::optional<int64_t> parameters;
+  std::vector<std::string> parts, tasks;  // empty: all that such a comparison has
+  std::vector<double> rates;
+  std::string equal = "time";
+  int pairs = 1;
+  std::optional<int> noise;
+  uint64_t seed = 1;
+  int threads = 1;
+  std::string folder = "compare";
+  std::string format = "md";
+  bool overwrite = false;
+};
+
 struct StoriesOptions {
   std::optional<int> count;
   std::string language = "both";
@@ -264,6 +280,7 @@ int doctor(const DoctorOptions& options);
 int train(const TrainOptions& options);
 int train_tokenizer(const TrainTokenizerOptions& options);
 int eval(const EvalOptions& options);
+int compare(const CompareOptions& options);
 int stories(const StoriesOptions& options);
 int calc(const CalcOptions& options);
 int claims(const ClaimsOptions& options);

@@ -163,6 +163,39 @@ Verb add_eval(CLI::App& verb) {
   return [o] { return eval(*o); };
 }
 
+Verb add_compare(CLI::App& verb) {
+  const auto o = std::make_shared<CompareOptions>();
+  verb.add_flag("--quick", o->quick, "smaller models, one task, two and a half minutes");
+  verb.add_option("--minutes", o->minutes, "for all of it, about (default: 10)");
+  verb.add_option("--parameters", o->parameters, "of each model, about (default: 60000)");
+  verb.add_option("--parts", o->parts, "costs, names, stories, gradient, recall, sequences (default: all)")
+      ->delimiter(',');
+  verb.add_option("--tasks", o->tasks, "reverse, dates, addition (default: all; with --quick the first)")
+      ->delimiter(',');
+  verb.add_option("--rates", o->rates, "learning rates to choose from (default: 0.001,0.003,0.01,0.03)")
+      ->delimiter(',');
+  verb.add_option("--equal", o->equal, "what all have the same of when they learn: time or tokens")
+      ->check(CLI::IsMember({"time", "tokens"}))
+      ->capture_default_str();
+  verb.add_option("--pairs", o->pairs, "keys and values to recall, 1 to 8; of several only one is asked for")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  verb.add_option("--noise", o->noise, "most tokens between a value and its question (default: 400)")
+      ->check(CLI::Range(1, 10000));
+  verb.add_option("--output", o->folder, "folder for results and figures; what is in it is not done again")
+      ->capture_default_str();
+  verb.add_flag("--overwrite", o->overwrite, "do everything again");
+  verb.add_option("-o,--format", o->format, "of the tables: md, csv or json")
+      ->check(CLI::IsMember({"md", "csv", "json"}))
+      ->capture_default_str();
+  verb.add_option("-s,--seed", o->seed, "of weights, texts and tasks")->capture_default_str();
+  verb.add_option("-t,--threads", o->threads, "threads of learning; models as small as these gain little from more")
+      ->check(whole_threads())
+      ->check(CLI::Range(1, 512))
+      ->capture_default_str();
+  return [o] { return compare(*o); };
+}
+
 Verb add_stories(CLI::App& verb) {
   const auto o = std::make_shared<StoriesOptions>();
   verb.add_option("-n,--count", o->count, "stories to tell (default: 10; for --statistics 10,000 of each language)")

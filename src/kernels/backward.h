@@ -32,7 +32,7 @@ struct SgdStep {
   double weight_decay = 0;
 };
 
-class BackwardKernels : public RecurrentBackward {
+class BackwardKernels : public RecurrentBackward, public AdditiveBackward {
  public:
   virtual const char* name() const = 0;
   virtual DType activation_type() const = 0;  // F32 or F64

@@ -9,12 +9,13 @@ namespace {
 
 // Operations for one element, as the formulas in kernels.h are computed: an exp, tanh or square root counts as one.
 constexpr int64_t kAdd = 1;
-constexpr int64_t kRmsNorm = 4;    // square, sum; scale, gain
-constexpr int64_t kLayerNorm = 8;  // sum; subtract, square, sum; subtract, scale, gain, bias
-constexpr int64_t kRopeAngle = 3;  // multiply, cosine, sine
-constexpr int64_t kRopePair = 6;   // four multiplications, two additions
-constexpr int64_t kSoftmax = 4;    // subtract, exp, sum, divide
-constexpr int64_t kScale = 1;      // of a score, or of an embedding
+constexpr int64_t kRmsNorm = 4;        // square, sum; scale, gain
+constexpr int64_t kLayerNorm = 8;      // sum; subtract, square, sum; subtract, scale, gain, bias
+constexpr int64_t kRopeAngle = 3;      // multiply, cosine, sine
+constexpr int64_t kRopePair = 6;       // four multiplications, two additions
+constexpr int64_t kSoftmax = 4;        // subtract, exp, sum, divide
+constexpr int64_t kAdditiveScore = 4;  // add, tanh, multiply, sum
+constexpr int64_t kScale = 1;          // of a score, or of an embedding
 
 constexpr int64_t kSigmoid = 4;  // negate, exp, add, divide
 constexpr int64_t kTanh = 1;
@@ -144,6 +145,13 @@ void DecoratedKernels::lstm(const RecurrentInput& in, LstmOutput& y) {
 
 void DecoratedKernels::gru(const RecurrentInput& in, GruReset reset, GruOutput& y) {
   announced(recurrent("gru", in, kGruUnit), [&] { inner_.gru(in, reset, y); });
+}
+
+void DecoratedKernels::attend_additively(const AdditiveInput& in, AdditiveOutput& y) {
+  int64_t pairs = 0;
+  for (const AlignmentGroup& group : in.groups) pairs += group.queries.count * group.keys.count;
+  const int64_t flops = pairs * (kAdditiveScore * in.q.shape[1] + kSoftmax + 2 * in.values.shape[1]);
+  announced({"attend_additively", flops}, [&] { inner_.attend_additively(in, y); });
 }
 
 int64_t DecoratedKernels::first_non_finite(const Tensor& x) {

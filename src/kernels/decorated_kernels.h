@@ -47,6 +47,7 @@ class DecoratedKernels : public Kernels {
   void rnn(const RecurrentInput& in, RnnOutput& y) override;
   void lstm(const RecurrentInput& in, LstmOutput& y) override;
   void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
+  void attend_additively(const AdditiveInput& in, AdditiveOutput& y) override;
   int64_t first_non_finite(const Tensor& x) override;
   std::vector<Candidate> largest(const Tensor& logits, int64_t count) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/model_config.h"
-#include "kernels/recurrent.h"
+#include "kernels/additive_attention.h"
 #include "tensor/tensor.h"
 
 namespace orrery {
@@ -44,7 +44,7 @@ struct Candidate {
   float value;
 };
 
-class Kernels : public RecurrentKernels {
+class Kernels : public RecurrentKernels, public AdditiveAttention {
  public:
   virtual const char* name() const = 0;
   virtual DType activation_type() const = 0;  // F32 or F64

@@ -74,6 +74,7 @@ class Tape : public Kernels {
   void rnn(const RecurrentInput& in, RnnOutput& y) override;
   void lstm(const RecurrentInput& in, LstmOutput& y) override;
   void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
+  void attend_additively(const AdditiveInput& in, AdditiveOutput& y) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;
 
   // What has no gradient.

@@ -33,7 +33,7 @@ struct Pass {
   Arena& arena;
   std::span<Observer* const> observers;
   std::vector<Sequence> sequences = {};
-  std::vector<int> positions = {};            // of the rows
+  std::vector<int> positions = {};            // of the rows: the last key that each sees
   std::vector<TokenId> tokens = {};           //
   std::vector<int> logit_rows = {};           // those that want logits
   RopeAngles angles = {}, local_angles = {};  // the latter of windowed layers, where they have their own

@@ -32,7 +32,7 @@ class Transformer : public LanguageModel {
   // The last step of forward(): from any residual x [n, d_model] of these rows to logits [rows that want them, vocab].
   Tensor head(Pass& pass, const Tensor& x) const;
 
- private:
+ protected:
   Pass begin(std::span<const Row> rows, Kernels& kernels, Arena& arena, std::span<Observer* const> observers);
   RopeAngles angles(Pass& pass, std::span<const double> frequencies) const;
   Tensor embed(Pass& pass) const;

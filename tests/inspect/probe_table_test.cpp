@@ -56,7 +56,7 @@ Tables read_tables() {
     if (line.starts_with("## ")) ++table;
     if (!line.starts_with("| `")) continue;
     const Cells cells = cells_of(line);
-    REQUIRE(cells.size() == (table < 2 ? 3 : 5));
+    REQUIRE(cells.size() == (table == 2 ? 5 : 3));
     for (const std::string& name : names_in(cells[0])) {
       if (table == 1) tables.recurrent_shapes[name] = cells[1];
       if (table == 2) tables.gguf_weights[name] = names_in(cells[1]);

@@ -165,6 +165,71 @@ inline BackwardCase attention_case(AttentionShape shape, const std::vector<int>&
           }};
 }
 
+// Queries look at all keys of another sequence: their positions are that of the last key. Inputs: q, keys, values.
+inline BackwardCase cross_attention_case(AttentionShape shape, const std::vector<std::pair<int, int>>& counts) {
+  int64_t n = 0, m = 0;
+  std::vector<int> lengths;
+  for (const auto& [queries, keys] : counts) {
+    n += queries;
+    m += keys;
+    lengths.push_back(keys);
+  }
+  const auto groups = [=](AttentionRows& rows) {
+    int first = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const auto [queries, keys] = counts[i];
+      rows.positions[i].assign(static_cast<size_t>(queries), keys - 1);
+      rows.groups[i] = {first, rows.positions[i], rows.spans[i]};
+      first += queries;
+    }
+    return rows.groups;
+  };
+  const int64_t q_dim = int64_t{shape.n_heads} * shape.head_dim, kv_dim = int64_t{shape.n_kv_heads} * shape.head_dim;
+  return {"attention to another sequence",
+          {{n, q_dim}, {m, kv_dim}, {m, kv_dim}},
+          {n, q_dim},
+          [=](Kernels& k, const std::vector<Tensor>& in, Tensor& y) {
+            AttentionRows rows(lengths, in[1], in[2]);
+            k.attention(shape, groups(rows), in[0], y);
+          },
+          [=](BackwardKernels& k, const std::vector<Tensor>& in, const Tensor& y, const Tensor& dy,
+              std::vector<Tensor>& g) {
+            AttentionRows rows(lengths, in[1], in[2]), gradients(lengths, g[1], g[2]);
+            const auto of_rows = groups(rows), of_gradients = groups(gradients);
+            k.attention(shape, of_rows, in[0], y, dy, g[0], of_gradients);
+          }};
+}
+
+// Groups of so many queries and keys. Inputs: q, keys, score, values. The weights are made again on the way back.
+inline BackwardCase additive_case(int64_t d_score, int64_t d_value, const std::vector<std::pair<int, int>>& counts) {
+  std::vector<AlignmentGroup> groups;
+  int64_t n = 0, m = 0, most = 0;
+  for (const auto& [queries, keys] : counts) {
+    groups.push_back({{n, queries}, {m, keys}});
+    n += queries;
+    m += keys;
+    most = std::max<int64_t>(most, keys);
+  }
+  const auto input = [=](const std::vector<Tensor>& in) { return AdditiveInput{groups, in[0], in[1], in[2], in[3]}; };
+  return {"additive attention",
+          {{n, d_score}, {m, d_score}, {d_score}, {m, d_value}},
+          {n, d_value},
+          [=](Kernels& k, const std::vector<Tensor>& in, Tensor& y) {
+            Numbers weights(y.dtype, {n, most});
+            AdditiveOutput output{.weights = weights.tensor, .mix = y};
+            k.attend_additively(input(in), output);
+          },
+          [=](BackwardKernels& k, const std::vector<Tensor>& in, const Tensor& y, const Tensor& dy,
+              std::vector<Tensor>& g) {
+            Numbers weights(y.dtype, {n, most}), mix(y.dtype, {n, d_value});
+            AdditiveOutput output{.weights = weights.tensor, .mix = mix.tensor};
+            if (y.dtype == DType::F64) ReferenceKernels<double>(Threads(1)).attend_additively(input(in), output);
+            if (y.dtype == DType::F32) ReferenceKernels<float>(Threads(1)).attend_additively(input(in), output);
+            AdditiveGradients gradients{.q = g[0], .keys = g[1], .score = g[2], .values = g[3]};
+            k.attend_additively(input(in), {.weights = weights.tensor, .mix = y}, dy, gradients);
+          }};
+}
+
 // The losses are the output [n], in F64 whatever the kernels compute in.
 inline BackwardCase cross_entropy_case(int64_t vocab, const std::vector<int32_t>& targets) {
   const auto n = static_cast<int64_t>(targets.size());
@@ -236,6 +301,10 @@ inline std::vector<BackwardCase> cases_of_size(int size, Random& random) {
       attention_case(attention_shape(n_heads, n_kv_heads, head_dim), {size}),
       attention_case(attention_shape(n_heads, n_kv_heads, size), {static_cast<int>(other(9)), 1}),
       attention_case(attention_shape(n_heads, n_kv_heads, head_dim, 1 + size / 2), {size, 1}),
+      cross_attention_case(attention_shape(n_heads, n_kv_heads, head_dim),
+                           {{size, static_cast<int>(other(9))}, {2, size}}),
+      additive_case(other(40), other(40), {{size, static_cast<int>(other(9))}, {2, size}}),
+      additive_case(size, other(9), {{1, 3}, {0, 2}, {3, 1}}),
       cross_entropy_case(size, few_ids(other(20), size, random)),
   };
   // Wide layers of such inputs are saturated, and their slopes rounding: see recurrent_test.cpp for those.

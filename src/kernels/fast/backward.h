@@ -52,6 +52,8 @@ class FastBackward : public BackwardKernels {
             RecurrentGradients& d) override;
   void gru(const RecurrentInput& in, GruReset reset, const GruOutput& y, const Tensor& dhidden,
            RecurrentGradients& d) override;
+  void attend_additively(const AdditiveInput& in, const AdditiveOutput& y, const Tensor& dmix,
+                         AdditiveGradients& d) override;
   double sum_of_squares(const Tensor& x) override;
   void scale(double factor, Tensor& x) override;
   void drop(double share, uint64_t seed, Tensor& x) override;

@@ -10,6 +10,7 @@
 //   attention_steps.cpp                   scores, softmax and mix as tensors that can be looked at
 //   logits.cpp                            what samplers and losses ask
 //   recurrent.cpp, recurrent_steps.cpp    layers of recurrent networks, time step after time step
+//   additive.cpp                          additive attention, there and back
 //   isa/                                  the inner loops
 #pragma once
 
@@ -56,6 +57,7 @@ class FastKernels : public Kernels {
   void rnn(const RecurrentInput& in, RnnOutput& y) override;
   void lstm(const RecurrentInput& in, LstmOutput& y) override;
   void gru(const RecurrentInput& in, GruReset reset, GruOutput& y) override;
+  void attend_additively(const AdditiveInput& in, AdditiveOutput& y) override;
   int64_t first_non_finite(const Tensor& x) override;
   std::vector<Candidate> largest(const Tensor& logits, int64_t count) override;
   void cross_entropy(const Tensor& logits, std::span<const int32_t> targets, std::span<double> losses) override;

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "kernels/reference/recurrent.h"
+#include "kernels/reference/additive.h"
 
 namespace orrery {
 
 template <class T>
-class ReferenceBackward : public ReferenceRecurrentBackward<T> {
+class ReferenceBackward : public ReferenceAdditiveBackward<T> {
  public:
   explicit ReferenceBackward(Threads threads) : threads_(threads) {}
 

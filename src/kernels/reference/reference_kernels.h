@@ -4,12 +4,12 @@
 #pragma once
 
 #include "base/parallel.h"
-#include "kernels/reference/recurrent.h"
+#include "kernels/reference/additive.h"
 
 namespace orrery {
 
 template <class T>
-class ReferenceKernels : public ReferenceRecurrent<T> {
+class ReferenceKernels : public ReferenceAdditive<T> {
  public:
   explicit ReferenceKernels(Threads threads) : threads_(threads) {}
 

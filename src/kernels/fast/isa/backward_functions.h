@@ -23,6 +23,9 @@ void softmax_back(const float* p, float mean, int64_t n, float* dp);
 float dot(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, int64_t n, float* y);
 
+void additive_score_back(const float* query, const float* key, const float* v, float slope, int64_t n, float* dquery,
+                         float* dkey, float* dv);
+
 double sum_of_squares(const float* x, int64_t n);
 void adamw(const BackwardLoops::AdamW& step, const float* dw, int64_t n, float* w, float* mean, float* square);
 void sgd(const BackwardLoops::Sgd& step, const float* dw, int64_t n, float* w, float* momentum);

@@ -27,6 +27,10 @@ struct BackwardLoops {
   float (*dot)(const float* a, const float* b, int64_t n);
   void (*add_scaled)(const float* x, float factor, int64_t n, float* y);
 
+  // Of Loops::additive_score, whose gradient is `slope`.
+  void (*additive_score)(const float* query, const float* key, const float* v, float slope, int64_t n, float* dquery,
+                         float* dkey, float* dv);
+
   double (*sum_of_squares)(const float* x, int64_t n);  // added up in double precision
 
   struct AdamW {  // AdamWStep, with all that does not depend on the element worked out

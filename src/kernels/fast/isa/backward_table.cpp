@@ -14,6 +14,7 @@ extern const BackwardLoops backward_loops = {
     .softmax = softmax_back,
     .dot = dot,
     .add_scaled = add_scaled,
+    .additive_score = additive_score_back,
     .sum_of_squares = sum_of_squares,
     .adamw = adamw,
     .sgd = sgd,

@@ -35,6 +35,7 @@ float maximum(const float* x, int64_t n);
 float exponentials(const float* x, float shift, int64_t n, float* y);
 double exponential_sum(const float* x, float shift, int64_t n);
 
+float additive_score(const float* query, const float* key, const float* v, int64_t n);
 void multiply(const Loops::Product& product);
 
 // The same in AVX2 intrinsics, for x86-64-v3 only.

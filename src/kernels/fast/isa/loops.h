@@ -59,6 +59,9 @@ struct Loops {
   // Sum of exp(x - shift), added up in double precision.
   double (*exponential_sum)(const float* x, float shift, int64_t n);
 
+  // Sum over i < n of v[i] * tanh(query[i] + key[i]).
+  float (*additive_score)(const float* query, const float* key, const float* v, int64_t n);
+
   // c[m, n] = a[m, k] * b, or c += a * b; b[l][j] is at b + l * b_row_stride + j * b_column_stride.
   struct Product {
     int64_t m, n, k;

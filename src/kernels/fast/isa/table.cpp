@@ -37,6 +37,7 @@ extern const Loops loops = {
     .maximum = maximum,
     .exponentials = exponentials,
     .exponential_sum = exponential_sum,
+    .additive_score = additive_score,
     .multiply = multiply,
 };
 

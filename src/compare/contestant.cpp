@@ -1,0 +1,87 @@
+#include "compare/contestant.h"
+
+#include <cstdlib>
+
+#include "config/arithmetic.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kLayers = 2, kHeads = 4;
+constexpr int kContext = 16384;  // rotary positions cost nothing before they are used
+
+ModelConfig transformer_config(int vocab_size, int width, int d_ff) {
+  return llama_config({.n_layers = kLayers,
+                       .d_model = width,
+                       .n_heads = kHeads,
+                       .vocab_size = vocab_size,
+                       .context_length = kContext,
+                       .n_kv_heads = 0,
+                       .d_ff = d_ff});
+}
+
+// All that may be chosen from of one width. A transformer's feed-forward layer may be twice to four times as wide.
+std::vector<ModelConfig> configs_of(Architecture architecture, int vocab_size, int width) {
+  std::vector<ModelConfig> configs;
+  if (architecture == Architecture::transformer) {
+    if (width % (2 * kHeads) != 0) return configs;  // heads of an even size, for rotary positions
+    for (int d_ff = 2 * width; d_ff <= 4 * width; d_ff += 8) {
+      configs.push_back(transformer_config(vocab_size, width, d_ff));
+    }
+    return configs;
+  }
+  return {recurrent_config({.architecture = architecture,
+                            .n_layers = kLayers,
+                            .d_hidden = width,
+                            .vocab_size = vocab_size,
+                            .d_embedding = 0,
+                            .tied_head = false})};
+}
+
+}  // namespace
+
+int64_t Contestant::parameters() const { return parameter_count(config).total(); }
+
+std::string Contestant::description() const {
+  const std::string layers = std::to_string(config.n_layers) + " layers of ";
+  if (!config.is_recurrent()) {
+    return layers + std::to_string(config.d_model) + ", " + std::to_string(config.n_heads) + " heads, feed-forward " +
+           std::to_string(config.d_ff);
+  }
+  return layers + std::to_string(config.d_hidden) + ", " + orrery::description(config, initialization);
+}
+
+std::vector<Architecture> all_contestants() {
+  return {Architecture::rnn, Architecture::lstm, Architecture::gru, Architecture::transformer};
+}
+
+Contestant contestant_of(Architecture architecture, int vocab_size, int64_t parameters) {
+  constexpr int kStep = 4, kWidest = 1024;
+  Contestant best;
+  int64_t least = -1;
+  for (int width = kStep; width <= kWidest; width += kStep) {
+    int64_t smallest = -1;  // number of parameters at this width
+    for (const ModelConfig& config : configs_of(architecture, vocab_size, width)) {
+      const Contestant one{.config = config, .initialization = {}};
+      const int64_t count = one.parameters(), difference = std::abs(count - parameters);
+      if (smallest < 0) smallest = count;
+      if (least >= 0 && difference >= least) continue;
+      least = difference;
+      best = one;
+    }
+    if (smallest > parameters) break;  // wider ones only have more
+  }
+  best.initialization.orthogonal = architecture == Architecture::rnn;
+  best.initialization.forget_bias = architecture == Architecture::lstm ? 1 : 0;
+  return best;
+}
+
+std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed) {
+  auto learner = std::make_unique<Learner>(contestant.config, DType::F32, threads, seed);
+  if (contestant.config.is_recurrent()) {
+    initialize_recurrent(learner->parameters, contestant.config, seed, contestant.initialization);
+  }
+  return learner;
+}
+
+}  // namespace orrery
