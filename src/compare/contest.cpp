@@ -113,7 +113,8 @@ void add_learning(const ContestSettings& settings, const ResultStore& store, con
                   const Finish& finish, std::vector<Job>& jobs) {
   const double seconds = seconds_of(settings, part) / static_cast<double>(all_contestants().size());
   for (const Architecture architecture : all_contestants()) {
-    jobs.push_back(rate_job(settings, part, architecture, seconds, [=] { return make(architecture); }));
+    jobs.push_back(rate_job(settings, part, architecture, seconds,
+                            [=]() -> std::unique_ptr<Pupil> { return make(architecture); }));
   }
   for (const Architecture architecture : all_contestants()) {
     jobs.push_back({part + " learning " + name_of(architecture), (1 - kForTrials) * seconds,
@@ -141,11 +142,11 @@ void add_text(const ContestSettings& settings, const ResultStore& store, const s
   const auto contestant = [=](Architecture architecture) {
     return contestant_of(architecture, data().vocab_size, settings.parameters);
   };
-  const auto make = [=](Architecture architecture) -> std::unique_ptr<Pupil> {
+  const auto make = [=](Architecture architecture) {
     return std::make_unique<TextPupil>(contestant(architecture), data(), settings.tokens_per_step,
                                        Threads(settings.threads), settings.seed);
   };
-  const auto finish = [=](Architecture architecture, Pupil&, Findings& found) {
+  const auto finish = [=](Architecture architecture, TextPupil&, Findings& found) {
     found.words["shape"] = contestant(architecture).description();
     found.words["text"] = data().description;
     found.numbers["parameters"] = {static_cast<double>(contestant(architecture).parameters())};
@@ -154,45 +155,23 @@ void add_text(const ContestSettings& settings, const ResultStore& store, const s
   add_learning(settings, store, text, make, finish, jobs);
 }
 
-// At each distance somebody learns who has learned nothing before. The rate is chosen at a short distance, where all
-// can learn.
 void add_recall(const ContestSettings& settings, const ResultStore& store, std::vector<Job>& jobs) {
   const auto contestant = [=](Architecture architecture) {
     return contestant_of(architecture, settings.recall.vocab_size(), settings.parameters);
   };
-  const auto make = [=](Architecture architecture, int noise) {
-    return std::make_unique<RecallPupil>(contestant(architecture), settings.recall, noise, settings.tokens_per_step,
-                                         Threads(settings.threads), settings.seed);
+  const auto make = [=](Architecture architecture) {
+    return std::make_unique<RecallPupil>(contestant(architecture), settings.recall, settings.longest_noise,
+                                         settings.tokens_per_step, Threads(settings.threads), settings.seed);
   };
-  const double seconds = seconds_of(settings, "recall") / static_cast<double>(all_contestants().size());
-  const std::vector<int> distances = distances_up_to(settings.longest_noise);
-  for (const Architecture architecture : all_contestants()) {
-    jobs.push_back(rate_job(settings, "recall", architecture, seconds,
-                            [=]() -> std::unique_ptr<Pupil> { return make(architecture, distances.front()); }));
-  }
-  for (const Architecture architecture : all_contestants()) {
-    jobs.push_back({std::string("recall learning ") + name_of(architecture), (1 - kForTrials) * seconds,
-                    [=, &store](const GoesOn& goes_on) -> std::optional<Findings> {
-                      Findings found;
-                      found.words["shape"] = contestant(architecture).description();
-                      found.numbers["parameters"] = {static_cast<double>(contestant(architecture).parameters())};
-                      const double rate = store.at(std::string("recall rate ") + name_of(architecture)).number("rate");
-                      const auto n = static_cast<double>(distances.size());
-                      const Budget budget =
-                          budget_of(settings.equal, (1 - kForTrials) * seconds / n, speeds(store, "recall"));
-                      for (size_t i = 0; i < distances.size(); ++i) {
-                        const auto pupil = make(architecture, distances[i]);
-                        const SchoolCurve curve = teach(*pupil, {.rate = rate}, budget, [&](double share) {
-                          return !goes_on || goes_on((static_cast<double>(i) + share) / n);
-                        });
-                        if (!curve.is_finished) return std::nullopt;
-                        found.numbers["distances"].push_back(distances[i]);
-                        found.numbers["right"].push_back(pupil->accuracy(kQuestions));
-                        found.numbers["tokens"].push_back(static_cast<double>(curve.all_tokens));
-                      }
-                      return found;
-                    }});
-  }
+  const auto finish = [=](Architecture architecture, RecallPupil& pupil, Findings& found) {
+    found.words["shape"] = contestant(architecture).description();
+    found.numbers["parameters"] = {static_cast<double>(contestant(architecture).parameters())};
+    for (const int distance : distances_up_to(settings.longest_noise)) {
+      found.numbers["distances"].push_back(distance);
+      found.numbers["right"].push_back(pupil.accuracy(distance, kQuestions));
+    }
+  };
+  add_learning(settings, store, "recall", make, finish, jobs);
 }
 
 }  // namespace

@@ -40,20 +40,24 @@ double TextPupil::judge() {
   return loss;
 }
 
-RecallPupil::RecallPupil(const Contestant& contestant, const RecallTask& task, int noise, int64_t tokens_per_step,
-                         const Threads& threads, uint64_t seed)
+RecallPupil::RecallPupil(const Contestant& contestant, const RecallTask& task, int longest_noise,
+                         int64_t tokens_per_step, const Threads& threads, uint64_t seed)
     : learner_(make_learner(contestant, threads, seed)),
       maker_(*learner_->model, *learner_->forward, *learner_->backward, learner_->parameters),
       task_(task),
-      noise_(noise),
+      longest_noise_(longest_noise),
       tokens_per_step_(tokens_per_step),
       random_(seed) {}
+
+RecallTask::Question RecallPupil::question(Random& random) const {
+  return task_.question(random, RecallTask::noise_up_to(longest_noise_, random));
+}
 
 Pupil::Batch RecallPupil::add_gradients() {
   std::vector<RecallTask::Question> questions;
   int64_t rows = 0;
   while (rows < tokens_per_step_) {
-    questions.push_back(task_.question(random_, noise_));
+    questions.push_back(question(random_));
     rows += static_cast<int64_t>(questions.back().weights.size());
   }
   std::vector<Sample> samples;
@@ -79,16 +83,21 @@ double RecallPupil::right(std::span<const RecallTask::Question> questions) {
   return static_cast<double>(right) / static_cast<double>(questions.size());
 }
 
-double RecallPupil::judge() { return accuracy(64); }
-
-double RecallPupil::accuracy(int questions) {
-  constexpr int kRowsOfCall = 4096;
+double RecallPupil::judge() {
   Random random(kJudge);
-  const int at_a_time = std::max(1, kRowsOfCall / task_.rows(noise_));
+  std::vector<RecallTask::Question> questions;
+  for (int i = 0; i < 64; ++i) questions.push_back(question(random));
+  return right(questions);
+}
+
+double RecallPupil::accuracy(int noise, int questions) {
+  constexpr int kRowsOfCall = 4096;
+  Random random(kJudge + 1);
+  const int at_a_time = std::max(1, kRowsOfCall / task_.rows(noise));
   double sum = 0;
   for (int done = 0; done < questions; done += at_a_time) {
     std::vector<RecallTask::Question> some;
-    for (int i = done; i < std::min(done + at_a_time, questions); ++i) some.push_back(task_.question(random, noise_));
+    for (int i = done; i < std::min(done + at_a_time, questions); ++i) some.push_back(task_.question(random, noise));
     sum += right(some) * static_cast<double>(some.size());
   }
   return sum / questions;

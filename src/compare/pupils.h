@@ -32,26 +32,27 @@ class TextPupil : public Pupil {
   int64_t tokens_per_step_;
 };
 
-// Learns to recall over noise of so many tokens, never fewer: what it has to keep it must find out over that distance.
-// Judged by the share of right answers to new questions.
+// Learns to recall over noise of all lengths up to a longest: what it finds out over a short one it can try over a long
+// one. Judged by the share of right answers to new questions of that kind.
 class RecallPupil : public Pupil {
  public:
-  RecallPupil(const Contestant& contestant, const RecallTask& task, int noise, int64_t tokens_per_step,
+  RecallPupil(const Contestant& contestant, const RecallTask& task, int longest_noise, int64_t tokens_per_step,
               const Threads& threads, uint64_t seed);
   Parameters& parameters() override { return learner_->parameters; }
   BackwardKernels& backward_kernels() override { return *learner_->backward; }
   Batch add_gradients() override;
   double judge() override;
-  // Share of right answers to so many new questions.
-  double accuracy(int questions);
+  // Share of right answers to so many new questions over so much noise.
+  double accuracy(int noise, int questions);
 
  private:
+  RecallTask::Question question(Random& random) const;
   double right(std::span<const RecallTask::Question> questions);
 
   std::unique_ptr<Learner> learner_;
   GradientMaker maker_;
   RecallTask task_;
-  int noise_;
+  int longest_noise_;
   int64_t tokens_per_step_;
   Random random_;
 };

@@ -1,5 +1,6 @@
 #include "compare/recall_task.h"
 
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -34,6 +35,10 @@ RecallTask::Question RecallTask::question(Random& random, int noise) const {
   question.weights.assign(question.tokens.size() - 1, 0.0f);
   question.weights.back() = 1;
   return question;
+}
+
+int RecallTask::noise_up_to(int longest, Random& random) {
+  return static_cast<int>(std::pow(longest + 2.0, random.uniform())) - 1;
 }
 
 }  // namespace orrery

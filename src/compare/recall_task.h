@@ -27,6 +27,9 @@ struct RecallTask {
   };
   // Keys are different, values need not be. Throws Error where there are more pairs than keys.
   Question question(Random& random, int noise) const;
+
+  // A length of noise to learn from, 0 to `longest`: as often 1 or 2 as 10 to 20 or 100 to 200.
+  static int noise_up_to(int longest, Random& random);
 };
 
 }  // namespace orrery

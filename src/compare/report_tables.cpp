@@ -135,14 +135,14 @@ void add_gradient(const ResultStore& store, std::vector<Table>& tables) {
 void add_recall(const ContestSettings& settings, const ResultStore& store, std::vector<Table>& tables) {
   const std::vector<Named> models = models_with(store, "recall learning");
   if (models.empty()) return;
-  Table table =
-      table_over("Right answers, by the noise between a value and the question",
-                 std::to_string(settings.recall.n_pairs) + (settings.recall.n_pairs == 1 ? " pair" : " pairs") +
-                     "; guessing is right in " + percent(settings.recall.chance()) +
-                     ". At each distance another model learned, at that distance alone. The reach is the longest noise "
-                     "up to which nine "
-                     "of ten answers are right; tokens are those that were learned from there.",
-                 models, "distances", [](const Findings& found, size_t i) { return percent(at(found, "right", i)); });
+  Table table = table_over(
+      "Right answers, by the noise between a value and the question",
+      std::to_string(settings.recall.n_pairs) + (settings.recall.n_pairs == 1 ? " pair" : " pairs") +
+          "; guessing is right in " + percent(settings.recall.chance()) + ". They learned from questions over 0 to " +
+          whole(models.front().found->list("distances").back()) +
+          " tokens of noise, short ones as often as long ones. The reach is the longest noise up to which "
+          "nine of ten answers are right.",
+      models, "distances", [](const Findings& found, size_t i) { return percent(at(found, "right", i)); });
   for (const char* column : {"reach", "rate", "tokens"}) table.columns.push_back(column);
   for (size_t i = 0; i < models.size(); ++i) {
     const Findings& found = *models[i].found;

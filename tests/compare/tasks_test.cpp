@@ -1,6 +1,7 @@
 #include "compare/tasks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -120,6 +121,24 @@ TEST_CASE("compare: a question of recall has its answer in it") {
   CHECK(answers.size() == 4);
   CHECK_THROWS_AS((RecallTask{.n_pairs = 9, .n_keys = 8}.question(random, 1)), Error);
   CHECK_THROWS_AS(task.question(random, -1), Error);
+}
+
+TEST_CASE("compare: noise to learn from is as often short as long") {
+  Random random(3);
+  constexpr int kDraws = 40000, kLongest = 98;
+  std::vector<int> times(kLongest + 1);
+  for (int i = 0; i < kDraws; ++i) ++times.at(size_t(RecallTask::noise_up_to(kLongest, random)));
+  // Each power of ten of noise + 1 has half of them.
+  const auto share = [&](int first, int last) {
+    int sum = 0;
+    for (int noise = first; noise <= last; ++noise) sum += times[size_t(noise)];
+    return double(sum) / kDraws;
+  };
+  CHECK(share(0, 8) == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(share(9, 98) == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(times[0] == doctest::Approx(kDraws * std::log10(2) / 2).epsilon(0.03));
+  CHECK(times[kLongest] > 0);
+  CHECK(RecallTask::noise_up_to(0, random) == 0);
 }
 
 TEST_CASE("compare: texts to learn from") {
