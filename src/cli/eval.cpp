@@ -12,6 +12,15 @@ namespace {
 
 constexpr int kStories = 500, kRecall = 200, kTell = 200;  // where nothing is asked for
 
+// "at temperature 0.80, top-k 40": how tokens are drawn.
+std::string description(const SamplerSettings& sampler) {
+  std::string text = "at temperature " + fixed(sampler.temperature, 2);
+  if (sampler.top_k > 0) text += ", top-k " + std::to_string(sampler.top_k);
+  if (sampler.top_p < 1) text += ", top-p " + fixed(sampler.top_p, 2);
+  if (sampler.min_p > 0) text += ", min-p " + fixed(sampler.min_p, 2);
+  return text;
+}
+
 // What is asked for, with its heads and results.
 class Evaluation {
  public:
@@ -43,10 +52,8 @@ class Evaluation {
   }
 
   void tell(int stories) {
-    TellPlan plan{.stories = stories, .seed = options_.seed};
-    plan.sampler.temperature = options_.temperature;
-    const std::string head =
-        with_separators(stories) + " stories that the model tells at temperature " + fixed(options_.temperature, 2);
+    TellPlan plan{.stories = stories, .seed = options_.seed, .sampler = options_.sampler};
+    const std::string head = with_separators(stories) + " stories that the model tells, " + description(plan.sampler);
     plan.training = training_.get();
     const bool knows_training = training_ != nullptr;
     const std::vector<ToldStory> told = exam().tell(plan, progress("telling"));
@@ -94,7 +101,7 @@ class Evaluation {
 
 int eval(const EvalOptions& given) {
   EvalOptions options = given;
-  check(SamplerSettings{.temperature = options.temperature});
+  check(options.sampler);
   if (options.pairs.empty() && !options.stories && !options.recall && !options.tell) {
     options.stories = kStories;
     options.recall = kRecall;

@@ -81,6 +81,10 @@ void add_inspection(CLI::App& verb, InspectionOptions& inspection) {
 
 void add_sampler(CLI::App& verb, SamplerSettings& s, std::optional<uint64_t>& seed) {
   verb.add_option("-s,--seed", seed, "the same seed gives the same text (default: drawn and printed)");
+  add_draws(verb, s);
+}
+
+void add_draws(CLI::App& verb, SamplerSettings& s) {
   verb.add_option("--temp", s.temperature, "temperature; 0 always takes the likeliest")->capture_default_str();
   verb.add_option("--top-k", s.top_k, "draw from the k likeliest; 0: from all")->capture_default_str();
   verb.add_option("--top-p", s.top_p, "draw from the likeliest that reach this probability")->capture_default_str();

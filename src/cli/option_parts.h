@@ -22,6 +22,7 @@ void add_threads(CLI::App& verb, int& threads);
 void add_text(CLI::App& verb, TextOptions& text, bool ids);
 void add_inspection(CLI::App& verb, InspectionOptions& inspection);
 void add_sampler(CLI::App& verb, SamplerSettings& settings, std::optional<uint64_t>& seed);
+void add_draws(CLI::App& verb, SamplerSettings& settings);  // the same without the seed
 
 // options_models.cpp: verbs that work on a model
 Verb add_run(CLI::App& verb);

@@ -206,11 +206,11 @@ struct TrainOptions {
 
 struct EvalOptions {
   ModelOptions model;
-  std::string pairs;                         // a file of sentence pairs; empty: none
-  std::optional<int> stories, recall, tell;  // the parts of the story exam; all of them where nothing is asked for
-  std::string training;                      // the text that the model was trained on; empty: not given
-  uint64_t seed = 1000;                      // not the one that the shipped model's stories were told with
-  double temperature = 1;
+  std::string pairs;                             // a file of sentence pairs; empty: none
+  std::optional<int> stories, recall, tell;      // the parts of the story exam; all of them where nothing is asked for
+  std::string training;                          // the text that the model was trained on; empty: not given
+  uint64_t seed = 1000;                          // not the one that the shipped model's stories were told with
+  SamplerSettings sampler = kWholeDistribution;  // of the stories it tells
   bool json = false;
 };
 

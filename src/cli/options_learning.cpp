@@ -158,7 +158,7 @@ Verb add_eval(CLI::App& verb) {
   verb.add_option("--training", o->training, "the stories it was trained on, one a line: which does it repeat?");
   verb.add_option("-s,--seed", o->seed, "of stories, questions and draws; not that of the training text")
       ->capture_default_str();
-  verb.add_option("--temp", o->temperature, "temperature of --tell")->capture_default_str();
+  add_draws(verb, o->sampler);
   verb.add_flag("--json", o->json, "print one JSON object instead of tables");
   return [o] { return eval(*o); };
 }

@@ -19,6 +19,7 @@ struct SamplerSettings {
   double repeat_penalty = 1.0;  // logits of recent tokens are divided by it (multiplied where negative); 1: off
   int repeat_window = 64;       // tokens that count as recent
 };
+constexpr SamplerSettings kWholeDistribution = {.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0};
 
 // Throws Error that names the setting.
 void check(const SamplerSettings& settings);

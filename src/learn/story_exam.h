@@ -81,9 +81,9 @@ std::vector<RecallQuestion> balanced_questions(const StoryWorld& world, Random& 
 struct TellPlan {
   int stories = 200;
   uint64_t seed = 0;
-  SamplerSettings sampler = {.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0};  // the model as it is
-  int max_tokens = 1000;                                                             // of a story
-  int together = 32;                                                                 // stories in one forward pass
+  SamplerSettings sampler = kWholeDistribution;  // the model as it is
+  int max_tokens = 1000;                         // of a story
+  int together = 32;                             // stories in one forward pass
   const KnownLines* training = nullptr;
 };
 

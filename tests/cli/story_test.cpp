@@ -193,6 +193,23 @@ TEST_CASE("eval judges pairs of sentences, and says what a file lacks") {
   CHECK(run_program({"eval", model, "--recall", "0"}).status == 2);
 }
 
+TEST_CASE("eval tells stories as its options draw them") {
+  const TemporaryFolder folder;
+  const std::string model = write_model(folder / "m.gguf");
+  const auto tell = [&](const std::vector<std::string>& draws) {
+    std::vector<std::string> all = {"eval", model, "--tell", "2"};
+    all.insert(all.end(), draws.begin(), draws.end());
+    return run_program(all).output;
+  };
+  CHECK(tell({}).starts_with("2 stories that the model tells, at temperature 1.00\n"));
+  const std::string cut = tell({"--temp", "0.5", "--top-k", "1", "--min-p", "0.1"});
+  CHECK(cut.starts_with("2 stories that the model tells, at temperature 0.50, top-k 1, min-p 0.10\n"));
+  // Of one candidate, the temperature makes no difference.
+  const std::string hot = tell({"--temp", "5", "--top-k", "1"});
+  CHECK(cut.substr(cut.find('\n')) == hot.substr(hot.find('\n')));
+  CHECK(run_program({"eval", model, "--top-p", "2"}).status == 1);
+}
+
 TEST_CASE("eval reports what the context is too short for") {
   const TemporaryFolder folder;
   const std::string model = write_model(folder / "m.gguf", 100);
