@@ -13,8 +13,8 @@ using lesson::Matrix;
 
 namespace {
 
-constexpr const char* kText = "There lived a fox named Tom. One day";
-constexpr size_t kTom = 6;  // the token that the next word needs
+constexpr const char* kText = "There lived a fox named Tom. One night";
+constexpr size_t kAsked = 7;  // the full stop, which has looked back at the name
 
 int64_t operations = 0;  // a multiplication and an addition are two
 
@@ -115,7 +115,7 @@ void teach(const std::string& figure) {
   Recorder recorder([](std::string_view name) { return name.find(".attn.") != name.npos; });
   lesson::forward(*session, ids, *session->kernels, recorder);
 
-  // Every head of every block; the one that looks from the last token to "Tom" the most is shown.
+  // Every head of every block; the one that looks from the last token to the full stop the most is shown.
   Head shown;
   Matrix best;
   double largest = 0;
@@ -124,7 +124,7 @@ void teach(const std::string& figure) {
       Head head = head_of(recorder, config, layer, index);
       const Matrix weights = softmax(masked(scores_of(head.q, head.k)));
       largest = std::max(largest, lesson::difference(mix_of(weights, head.v), head.mix));
-      if (!best.empty() && weights.back()[kTom] <= best.back()[kTom]) continue;
+      if (!best.empty() && weights.back()[kAsked] <= best.back()[kAsked]) continue;
       best = weights;
       shown = std::move(head);
     }
