@@ -41,21 +41,26 @@ inline std::vector<std::string_view> pieces_of(std::string_view text, size_t n) 
   return pieces;
 }
 
-// A folder of this process, in memory where the system has such a place.
+// A folder of this process, in memory where the system has such a place. It goes with the process.
 inline const std::string& scratch_folder() {
-  static const std::string folder = [] {
-    std::error_code ignored;
-    const bool has_memory = std::filesystem::is_directory("/dev/shm", ignored);
-    std::string name = (has_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path()) /
-                       ("orrery-fuzz-" + std::to_string(getpid()));
-    std::filesystem::create_directories(name);
-    std::atexit([] {
-      std::error_code none;
-      std::filesystem::remove_all(scratch_folder(), none);
-    });
-    return name;
-  }();
-  return folder;
+  struct Folder {
+    Folder() {
+      std::error_code ignored;
+      const bool has_memory = std::filesystem::is_directory("/dev/shm", ignored);
+      name = (has_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path()) /
+             ("orrery-fuzz-" + std::to_string(getpid()));
+      std::filesystem::create_directories(name);
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(name, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string name;
+  };
+  static const Folder folder;
+  return folder.name;
 }
 
 // A property that does not hold ends the program as a crash does.
