@@ -196,15 +196,16 @@ $(OUT)/tests/%:                   EXTRA := -Itests -DDOCTEST_CONFIG_SUPER_FAST_A
     '-DORRERY_PROGRAM="$(CURDIR)/$(PROGRAM)"' '-DORRERY_TEST_DATA="$(CURDIR)/tests/data"'
 
 # A quarter of a file's compile time is the standard library's headers. g++ reads them once (a precompiled header) and
-# then loads what it made of them: -include puts them in front of each file with the same flags. (Warnings about such
-# headers are then no longer silenced, so the false one of bug 105651 is switched off.) Not with sanitizers, where so
-# each file has to include for itself what it uses.
+# then loads what it made of them: -include puts them in front of each file with the same flags. Warnings about these
+# headers are then no longer silenced, so those that g++ 12 is wrong about are switched off (bug 105651). Not with
+# sanitizers, where so each file has to include for itself what it uses.
 ifeq ($(findstring clang,$(CONFIG_COMPILER))$(filter asan fuzz,$(BUILD)),)
   HEADERS      := $(OUT)/precompiled.h.gch
   TEST_HEADERS := $(OUT)/tests/precompiled.h.gch
-$(OUT)/obj/%.o:                   PRECOMPILED := -Wno-array-bounds -include $(HEADERS:.gch=)
-$(OUT)/lessons/%.o:               PRECOMPILED := -Wno-array-bounds -include $(HEADERS:.gch=)
-$(OUT)/tests/%.o:                 PRECOMPILED := -Wno-array-bounds -include $(TEST_HEADERS:.gch=)
+  LOAD         := -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -include
+$(OUT)/obj/%.o:                   PRECOMPILED := $(LOAD) $(HEADERS:.gch=)
+$(OUT)/lessons/%.o:               PRECOMPILED := $(LOAD) $(HEADERS:.gch=)
+$(OUT)/tests/%.o:                 PRECOMPILED := $(LOAD) $(TEST_HEADERS:.gch=)
 $(OUT)/obj/kernels/%.o:           PRECOMPILED :=
 $(OUT)/obj/cli/option%.o:         PRECOMPILED :=
 endif
