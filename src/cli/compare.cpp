@@ -22,7 +22,7 @@ ContestSettings settings_of(const CompareOptions& options) {
   if (!options.rates.empty()) settings.rates = options.rates;
   settings.equal = options.equal == "tokens" ? Equal::tokens : Equal::time;
   if (options.noise) settings.longest_noise = *options.noise;
-  settings.recall.n_pairs = options.pairs;
+  if (options.pairs) settings.recall.n_pairs = *options.pairs;
   settings.seed = options.seed;
   settings.threads = options.threads;
   check(settings);

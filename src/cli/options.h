@@ -221,7 +221,7 @@ struct CompareOptions {
   std::vector<std::string> parts, tasks;  // empty: all that such a comparison has
   std::vector<double> rates;
   std::string equal = "time";
-  int pairs = 1;
+  std::optional<int> pairs;
   std::optional<int> noise;
   uint64_t seed = 1;
   int threads = 1;

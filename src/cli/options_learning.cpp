@@ -177,10 +177,10 @@ Verb add_compare(CLI::App& verb) {
   verb.add_option("--equal", o->equal, "what all have the same of when they learn: time or tokens")
       ->check(CLI::IsMember({"time", "tokens"}))
       ->capture_default_str();
-  verb.add_option("--pairs", o->pairs, "keys and values to recall, 1 to 8; of several only one is asked for")
-      ->check(CLI::Range(1, 8))
-      ->capture_default_str();
-  verb.add_option("--noise", o->noise, "most tokens between a value and its question (default: 400)")
+  verb.add_option("--pairs", o->pairs,
+                  "keys and values to recall, 1 to 8, of which one is asked for (default: 2, quick 1)")
+      ->check(CLI::Range(1, 8));
+  verb.add_option("--noise", o->noise, "most tokens between a value and its question (default: 400, quick 1000)")
       ->check(CLI::Range(1, 10000));
   verb.add_option("--output", o->folder, "folder for results and figures; what is in it is not done again")
       ->capture_default_str();

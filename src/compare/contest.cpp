@@ -201,7 +201,8 @@ ContestSettings quick_contest() {
   settings.minutes = 2.5;
   settings.tasks = {"reverse"};
   settings.rates = {3e-3, 1e-2, 3e-2};
-  settings.longest_noise = 100;
+  settings.recall.n_pairs = 1;
+  settings.longest_noise = 1000;
   settings.longest_sequence = 24;
   return settings;
 }
