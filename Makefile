@@ -365,7 +365,7 @@ storyteller: all ## train models/storyteller.gguf anew: about an hour on two cor
 
 test: $(TESTS) $(PROGRAM) ## build and run the tests (BUILD=asan and BUILD=debug too)
 	@[ -e orrery ] || ln -sfn $(PROGRAM) orrery
-	@ORRERY_TEST_PROGRAM='$(CURDIR)/$(PROGRAM)' $(TESTS) $(if $(T),"--test-case=*$$T*")
+	@ORRERY_TEST_PROGRAM='$(CURDIR)/$(PROGRAM)' sh scripts/run_tests.sh $(TESTS) $(if $(T),"--test-case=*$$T*")
 
 check: ## the rules of the house: floors, lengths, layout, documents
 	@sh scripts/check.sh
