@@ -21,6 +21,7 @@
 #include "text/tokenizer.h"
 
 using namespace orrery;
+using test::data_path;
 
 namespace {
 
