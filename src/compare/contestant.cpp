@@ -1,7 +1,9 @@
 #include "compare/contestant.h"
 
-#include <cstdlib>
+#include <utility>
+#include <vector>
 
+#include "compare/closest_shape.h"
 #include "config/arithmetic.h"
 
 namespace orrery {
@@ -57,23 +59,16 @@ std::vector<Architecture> all_contestants() {
 
 Contestant contestant_of(Architecture architecture, int vocab_size, int64_t parameters) {
   constexpr int kStep = 4, kWidest = 1024;
-  Contestant best;
-  int64_t least = -1;
-  for (int width = kStep; width <= kWidest; width += kStep) {
-    int64_t smallest = -1;  // number of parameters at this width
-    for (const ModelConfig& config : configs_of(architecture, vocab_size, width)) {
-      const Contestant one{.config = config, .initialization = {}};
-      const int64_t count = one.parameters(), difference = std::abs(count - parameters);
-      if (smallest < 0) smallest = count;
-      if (least >= 0 && difference >= least) continue;
-      least = difference;
-      best = one;
+  Contestant closest = closest_shape(parameters, kStep, kWidest, [&](int width) {
+    std::vector<Contestant> all;
+    for (ModelConfig& config : configs_of(architecture, vocab_size, width)) {
+      all.push_back({.config = std::move(config), .initialization = {}});
     }
-    if (smallest > parameters) break;  // wider ones only have more
-  }
-  best.initialization.orthogonal = architecture == Architecture::rnn;
-  best.initialization.forget_bias = architecture == Architecture::lstm ? 1 : 0;
-  return best;
+    return all;
+  });
+  closest.initialization.orthogonal = architecture == Architecture::rnn;
+  closest.initialization.forget_bias = architecture == Architecture::lstm ? 1 : 0;
+  return closest;
 }
 
 std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
+#include "compare/closest_shape.h"
 #include "compare/sequence_decoding.h"
 #include "kernels/fast/backward.h"
 #include "kernels/fast/fast_kernels.h"
@@ -108,21 +108,13 @@ SequencePlan plan_of(SequenceKind kind, const SequenceTask& task, int64_t parame
   const bool is_transformer = kind == SequenceKind::transformer;
   constexpr int kWidest = 512;
   const int step = is_transformer ? 8 : 4;  // widths that heads can share
-  SequencePlan best;
-  int64_t least = -1;
-  for (int width = step; width <= kWidest; width += step) {
-    int64_t smallest = -1;  // number of parameters at this width
+  return closest_shape(parameters, step, kWidest, [&](int width) {
+    std::vector<SequencePlan> all;
     for (int d_ff = 2 * width; d_ff <= (is_transformer ? 4 : 2) * width; d_ff += 8) {
-      const SequencePlan plan = plan_of_width(kind, task, width, d_ff);
-      const int64_t count = plan.parameters(), difference = std::abs(count - parameters);
-      if (smallest < 0) smallest = count;
-      if (least >= 0 && difference >= least) continue;
-      least = difference;
-      best = plan;
+      all.push_back(plan_of_width(kind, task, width, d_ff));
     }
-    if (smallest > parameters) break;  // wider ones only have more
-  }
-  return best;
+    return all;
+  });
 }
 
 int64_t SequenceBatch::tokens() const {
