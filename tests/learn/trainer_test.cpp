@@ -59,6 +59,18 @@ TEST_CASE("trainer: a step reports the mean loss of its tokens, and the rate of 
   CHECK(mean == doctest::Approx(sum / tokens).epsilon(1e-6));
   CHECK(tokens == static_cast<double>(run.data->guesses()));
 
+  // The first batch, sample by sample: its loss is the sum divided by its tokens, no more and no less.
+  Packer packer(*run.data, settings.context, 300, settings.seed);
+  settings.tokens_per_step = 300;
+  Run small(settings);
+  double batch_sum = 0, batch_tokens = 0;
+  for (const Sample& sample : packer.next()) {
+    const auto guesses = static_cast<double>(sample.tokens.size() - 1);
+    batch_sum += guesses * small.trainer->loss(std::span(&sample, 1));
+    batch_tokens += guesses;
+  }
+  CHECK(small.trainer->step().loss == doctest::Approx(batch_sum / batch_tokens).epsilon(1e-5));
+
   const StepReport first = run.trainer->step();
   CHECK(first.loss == doctest::Approx(mean).epsilon(2e-3));
   CHECK(first.rate == doctest::Approx(0.1));  // a third of the way up
