@@ -195,10 +195,10 @@ $(OUT)/lessons/%.o:               EXTRA := -Ilessons
 $(OUT)/tests/%:                   EXTRA := -Itests -DDOCTEST_CONFIG_SUPER_FAST_ASSERTS \
     '-DORRERY_PROGRAM="$(CURDIR)/$(PROGRAM)"' '-DORRERY_TEST_DATA="$(CURDIR)/tests/data"'
 
-# A quarter of a file's compile time is the standard library's headers. g++ reads them once (a precompiled header) and
-# then loads what it made of them: -include puts them in front of each file with the same flags. Warnings about these
-# headers are then no longer silenced, so those that g++ 12 is wrong about are switched off (bug 105651). Not with
-# sanitizers, where so each file has to include for itself what it uses.
+# Up to a quarter of a file's compile time goes into the standard library's headers. g++ reads them once (a precompiled
+# header) and loads the result for every file, which -include puts in front of it. g++ 12 then no longer keeps silent
+# about some false alarms in them (bug 105651), hence the -Wno-. The sanitizer build goes without: it finds a file that
+# does not include what it uses.
 ifeq ($(findstring clang,$(CONFIG_COMPILER))$(filter asan fuzz,$(BUILD)),)
   HEADERS      := $(OUT)/precompiled.h.gch
   TEST_HEADERS := $(OUT)/tests/precompiled.h.gch
