@@ -9,6 +9,7 @@
 
 #include "config/model_config.h"
 #include "kernels/additive_attention.h"
+#include "kernels/recurrent.h"
 #include "tensor/tensor.h"
 
 namespace orrery {
