@@ -97,23 +97,13 @@ void add_gradients(const ContestSettings& settings, std::vector<Job>& jobs) {
   }
 }
 
-Job rate_job(const ContestSettings& settings, const std::string& part, Architecture architecture, double seconds,
-             const std::function<std::unique_ptr<Pupil>()>& make) {
-  return {part + " rate " + name_of(architecture), kForTrials * seconds,
-          [=](const GoesOn& goes_on) -> std::optional<Findings> {
-            const RateChoice choice = choose_rate(make, settings.rates, {}, kForTrials * seconds, goes_on);
-            if (!choice.is_finished) return std::nullopt;
-            return findings_of(choice, settings.rates);
-          }};
-}
-
 // First all choose their rates, then all learn.
 template <class Make, class Finish>
 void add_learning(const ContestSettings& settings, const ResultStore& store, const std::string& part, const Make& make,
                   const Finish& finish, std::vector<Job>& jobs) {
   const double seconds = seconds_of(settings, part) / static_cast<double>(all_contestants().size());
   for (const Architecture architecture : all_contestants()) {
-    jobs.push_back(rate_job(settings, part, architecture, seconds,
+    jobs.push_back(rate_job(part + " rate " + name_of(architecture), settings, seconds,
                             [=]() -> std::unique_ptr<Pupil> { return make(architecture); }));
   }
   for (const Architecture architecture : all_contestants()) {
@@ -240,6 +230,15 @@ std::vector<Job> jobs_of(const ContestSettings& settings, const ResultStore& sto
     for (Job& job : sequence_jobs(settings, store, seconds_of(settings, "sequences"))) jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+Job rate_job(const std::string& piece, const ContestSettings& settings, double seconds,
+             const std::function<std::unique_ptr<Pupil>()>& make) {
+  return {piece, kForTrials * seconds, [=](const GoesOn& goes_on) -> std::optional<Findings> {
+            const RateChoice choice = choose_rate(make, settings.rates, {}, kForTrials * seconds, goes_on);
+            if (!choice.is_finished) return std::nullopt;
+            return findings_of(choice, settings.rates);
+          }};
 }
 
 Findings findings_of(const RateChoice& choice, const std::vector<double>& rates) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,10 @@ struct Job {
 // In the order in which they have to be done: the later ones use what the earlier ones found out.
 std::vector<Job> jobs_of(const ContestSettings& settings, const ResultStore& store);
 std::vector<Job> sequence_jobs(const ContestSettings& settings, const ResultStore& store, double seconds);
+
+// Chooses the rate with which those who are to learn for so many seconds, trials and all, will do it.
+Job rate_job(const std::string& piece, const ContestSettings& settings, double seconds,
+             const std::function<std::unique_ptr<Pupil>()>& make);
 
 // What a choice of rate and a curve are in the store.
 Findings findings_of(const RateChoice& choice, const std::vector<double>& rates);

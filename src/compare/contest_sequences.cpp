@@ -80,13 +80,8 @@ std::vector<Job> sequence_jobs(const ContestSettings& settings, const ResultStor
                                              Threads(settings.threads), settings.seed);
     };
     for (const SequenceKind kind : kinds) {
-      jobs.push_back({name + " rate " + name_of(kind), kForTrials * seconds,
-                      [=](const GoesOn& goes_on) -> std::optional<Findings> {
-                        const RateChoice choice =
-                            choose_rate([&] { return make(kind); }, settings.rates, {}, kForTrials * seconds, goes_on);
-                        if (!choice.is_finished) return std::nullopt;
-                        return findings_of(choice, settings.rates);
-                      }});
+      jobs.push_back(rate_job(name + " rate " + name_of(kind), settings, seconds,
+                              [=]() -> std::unique_ptr<Pupil> { return make(kind); }));
     }
     for (const SequenceKind kind : kinds) {
       jobs.push_back({name + " learning " + name_of(kind), (1 - kForTrials) * seconds,

@@ -71,8 +71,8 @@ Contestant contestant_of(Architecture architecture, int vocab_size, int64_t para
   return closest;
 }
 
-std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed) {
-  auto learner = std::make_unique<Learner>(contestant.config, DType::F32, threads, seed);
+std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed, DType type) {
+  auto learner = std::make_unique<Learner>(contestant.config, type, threads, seed);
   if (contestant.config.is_recurrent()) {
     initialize_recurrent(learner->parameters, contestant.config, seed, contestant.initialization);
   }

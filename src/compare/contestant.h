@@ -31,6 +31,7 @@ std::vector<Architecture> all_contestants();
 Contestant contestant_of(Architecture architecture, int vocab_size, int64_t parameters);
 
 // Ready to learn or to compute. The same seed gives the same weights.
-std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed);
+std::unique_ptr<Learner> make_learner(const Contestant& contestant, const Threads& threads, uint64_t seed,
+                                      DType type = DType::F32);
 
 }  // namespace orrery

@@ -9,16 +9,12 @@
 #include "kernels/decorated_kernels.h"
 #include "learn/gradients.h"
 #include "learn/optimizer.h"
+#include "measure/bench.h"
 
 namespace orrery {
 namespace {
 
 constexpr int64_t kPrefillRows = 256;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
 
 std::vector<TokenId> random_text(const ModelConfig& config, int64_t length, Random& random) {
   std::vector<TokenId> text;
@@ -144,11 +140,8 @@ struct EmbeddingGradient : Observer {
 // In double precision: what a plain recurrent network loses over some hundred steps has no place in a float.
 std::vector<double> gradient_reach(const Contestant& contestant, int steps, int texts, uint64_t seed,
                                    const Threads& threads) {
-  Learner learner(contestant.config, DType::F64, threads, seed);
-  if (contestant.config.is_recurrent()) {
-    initialize_recurrent(learner.parameters, contestant.config, seed, contestant.initialization);
-  }
-  GradientMaker maker(*learner.model, *learner.forward, *learner.backward, learner.parameters);
+  const auto learner = make_learner(contestant, threads, seed, DType::F64);
+  GradientMaker maker(*learner->model, *learner->forward, *learner->backward, learner->parameters);
   Random random(seed);
   std::vector<double> means(static_cast<size_t>(steps + 1));
   for (int i = 0; i < texts; ++i) {

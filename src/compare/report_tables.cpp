@@ -19,22 +19,20 @@ struct Named {
 };
 
 // Those of whom there is such a piece: "recall learning gru".
-std::vector<Named> models_with(const ResultStore& store, const std::string& piece) {
+template <class Kinds>
+std::vector<Named> those_with(const ResultStore& store, const std::string& piece, const Kinds& kinds) {
   std::vector<Named> all;
-  for (const Architecture architecture : all_contestants()) {
-    const Findings* found = store.find(piece + " " + name_of(architecture));
-    if (found != nullptr) all.push_back({name_of(architecture), found});
-  }
-  return all;
-}
-
-std::vector<Named> sequence_models_with(const ResultStore& store, const std::string& piece) {
-  std::vector<Named> all;
-  for (const SequenceKind kind : all_sequence_kinds()) {
+  for (const auto kind : kinds) {
     const Findings* found = store.find(piece + " " + name_of(kind));
     if (found != nullptr) all.push_back({name_of(kind), found});
   }
   return all;
+}
+std::vector<Named> models_with(const ResultStore& store, const std::string& piece) {
+  return those_with(store, piece, all_contestants());
+}
+std::vector<Named> sequence_models_with(const ResultStore& store, const std::string& piece) {
+  return those_with(store, piece, all_sequence_kinds());
 }
 
 std::string whole(double value) { return std::isnan(value) ? "-" : with_separators(std::llround(value)); }

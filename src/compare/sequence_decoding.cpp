@@ -5,21 +5,17 @@
 #include <limits>
 
 #include "base/error.h"
-#include "tensor/convert.h"
+#include "inspect/tensor_report.h"
 
 namespace orrery {
 namespace {
 
-double value_at(const Tensor& tensor, int64_t i) {
-  return tensor.dtype == DType::F64 ? values<double>(tensor)[i] : static_cast<double>(values<float>(tensor)[i]);
-}
-
 // The logarithm of the sum of exp over a row of logits.
 double log_total(const Tensor& logits, int64_t row) {
   const int64_t n = logits.shape[1];
-  double largest = value_at(logits, row * n), sum = 0;
-  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, value_at(logits, row * n + i));
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(value_at(logits, row * n + i) - largest);
+  double largest = element(logits, row * n), sum = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, element(logits, row * n + i));
+  for (int64_t i = 0; i < n; ++i) sum += std::exp(element(logits, row * n + i) - largest);
   return largest + std::log(sum);
 }
 
@@ -58,7 +54,7 @@ std::vector<Step> best_steps(const Tensor& logits, std::span<const Hypothesis* c
     const double total = log_total(logits, row), before = open[i]->target.log_probability;
     for (int64_t id = 0; id < vocab; ++id) {
       if (must_end && id != Alphabet::kEnd) continue;
-      const double sum = before + value_at(logits, row * vocab + id) - total;
+      const double sum = before + element(logits, row * vocab + id) - total;
       // NaN, which has no place in an order, is the unlikeliest.
       steps.push_back({i, static_cast<TokenId>(id), std::isnan(sum) ? -std::numeric_limits<double>::infinity() : sum});
     }
@@ -96,7 +92,7 @@ std::vector<DecodedTarget> greedy(SequenceModel& model, std::span<const std::vec
       const TokenId token = kernels.largest(line, 1).front().id;
       DecodedTarget& target = open[i]->target;
       if (length == longest && token != Alphabet::kEnd) continue;
-      target.log_probability += value_at(line, token) - log_total(logits, row);
+      target.log_probability += element(line, token) - log_total(logits, row);
       target.is_finished = token == Alphabet::kEnd;
       if (!target.is_finished) target.ids.push_back(token);
     }
@@ -159,7 +155,7 @@ struct AlignmentObserver : Observer {
     const int64_t n_rows = tensor.shape[tensor.n_dims - 2], n_heads = tensor.n_dims == 3 ? tensor.shape[0] : 1;
     std::vector<double> sums(static_cast<size_t>(n_rows * columns));
     for (int64_t i = 0; i < n_heads * n_rows * columns; ++i) {
-      sums[static_cast<size_t>(i % (n_rows * columns))] += value_at(tensor, i) / static_cast<double>(n_heads);
+      sums[static_cast<size_t>(i % (n_rows * columns))] += element(tensor, i) / static_cast<double>(n_heads);
     }
     weights.insert(weights.end(), sums.begin(), sums.end());
   }

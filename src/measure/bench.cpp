@@ -13,12 +13,6 @@
 namespace orrery {
 namespace {
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 std::vector<TokenId> random_tokens(int count, int vocab_size, uint64_t seed) {
   Random random(seed);
   std::vector<TokenId> tokens(static_cast<size_t>(count));
@@ -68,6 +62,12 @@ void fill_statistics(BenchResult& result, const BenchSetup& setup, const std::ve
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
 
 std::string BenchCase::name() const {
   const std::string test = prompt > 0 ? "pp" + std::to_string(prompt) : "tg" + std::to_string(generate);

@@ -48,6 +48,9 @@ struct BenchSetup {
 double decode_bytes_per_token(const BenchSetup& setup, const BenchCase& what);
 double prefill_flops(const BenchSetup& setup, const BenchCase& what);
 
+// The value in the middle, or the mean of the two there; of one value at least.
+double median(std::vector<double> values);
+
 // Throws Error where prompt or depth do not fit the context. `meter` may serve many cases.
 BenchResult bench(const BenchSetup& setup, const BenchCase& what, const LimitMeter& meter);
 
