@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "base/clock.h"
 #include "learn/optimizer.h"
@@ -16,8 +15,7 @@ constexpr int kTrialPoints = 4;  // a trial's loss is the mean over its last qua
 
 double rate_at(double highest, double share) {
   if (share < kWarmUp) return highest * std::max(share / kWarmUp, 0.02);
-  const double done = (share - kWarmUp) / (1 - kWarmUp);
-  return highest * (kLowest + (1 - kLowest) * (1 + std::cos(std::numbers::pi * done)) / 2);
+  return cosine_rate(highest, kLowest * highest, (share - kWarmUp) / (1 - kWarmUp));
 }
 
 }  // namespace

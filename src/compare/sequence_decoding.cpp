@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "inspect/tensor_report.h"
 
 namespace orrery {
 namespace {

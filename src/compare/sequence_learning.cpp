@@ -42,14 +42,6 @@ std::unique_ptr<SequenceModel> make_sequence_model(const SequencePlan& plan, con
   return std::make_unique<RecurrentSequenceModel>(plan.recurrent, parameters);
 }
 
-void set(const Tensor& tensor, int64_t i, double value) {
-  if (tensor.dtype == DType::F64) {
-    values<double>(tensor)[i] = value;
-  } else {
-    values<float>(tensor)[i] = static_cast<float>(value);
-  }
-}
-
 // PyTorch's: uniform within 1 / sqrt(width) in the recurrent layers, within 1 / sqrt(in) in matrices; embeddings
 // normal.
 void initialize_gru(Parameters& parameters, int d_hidden, uint64_t seed) {
@@ -59,7 +51,7 @@ void initialize_gru(Parameters& parameters, int d_hidden, uint64_t seed) {
     const std::string name = weight.name;
     const double bound = 1 / std::sqrt(d_hidden);
     for (int64_t i = 0; i < n_elements(weight); ++i) {
-      set(weight, i, name == "token_embd.weight" ? random.normal() : bound * (2 * random.uniform() - 1));
+      set_element(weight, i, name == "token_embd.weight" ? random.normal() : bound * (2 * random.uniform() - 1));
     }
   }
 }

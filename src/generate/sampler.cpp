@@ -16,25 +16,13 @@ void require(bool is_right, const char* setting, const char* expected, double fo
   throw Error({.what = "this value makes no sense", .where = setting, .expected = expected, .found = fixed(found, 3)});
 }
 
-// A single logit, whatever the precision of the pass.
-double logit(const Tensor& logits, TokenId id) {
-  return logits.dtype == DType::F64 ? values<double>(logits)[id] : values<float>(logits)[id];
-}
-void set_logit(Tensor& logits, TokenId id, double value) {
-  if (logits.dtype == DType::F64) {
-    values<double>(logits)[id] = value;
-  } else {
-    values<float>(logits)[id] = static_cast<float>(value);
-  }
-}
-
 // Keskar et al., 2019 (CTRL): pushed towards less likely, whatever the sign.
 void penalize(Tensor& logits, std::span<const TokenId> recent, const SamplerSettings& settings) {
   if (settings.repeat_penalty == 1) return;
   const auto last = recent.last(std::min(recent.size(), static_cast<size_t>(settings.repeat_window)));
   for (const TokenId id : std::set<TokenId>(last.begin(), last.end())) {
-    const double value = logit(logits, id);
-    set_logit(logits, id, value > 0 ? value / settings.repeat_penalty : value * settings.repeat_penalty);
+    const double value = element(logits, id);
+    set_element(logits, id, value > 0 ? value / settings.repeat_penalty : value * settings.repeat_penalty);
   }
 }
 
@@ -96,10 +84,10 @@ TokenId Sampler::sample(Tensor& logits, std::span<const TokenId> recent, int pos
     throw Error({.what = "the logits are not finite: the model or its file is broken",
                  .where = "position " + std::to_string(position),
                  .expected = "finite numbers",
-                 .found = fixed(logit(logits, static_cast<TokenId>(bad)), 1) + " for token " + std::to_string(bad)});
+                 .found = fixed(element(logits, static_cast<TokenId>(bad)), 1) + " for token " + std::to_string(bad)});
   }
   penalize(logits, recent, settings_);
-  for (const TokenId id : banned_) set_logit(logits, id, -std::numeric_limits<double>::infinity());
+  for (const TokenId id : banned_) set_element(logits, id, -std::numeric_limits<double>::infinity());
 
   if (settings_.temperature == 0) return kernels.largest(logits, 1)[0].id;
   const int64_t count = settings_.top_k == 0 ? logits.shape[0] : settings_.top_k;

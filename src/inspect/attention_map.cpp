@@ -1,6 +1,5 @@
 #include "inspect/attention_map.h"
 
-#include "inspect/tensor_report.h"
 #include "model/language_model.h"
 
 namespace orrery {

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "inspect/hints.h"
 #include "inspect/probe_names.h"
-#include "inspect/tensor_report.h"
 
 namespace orrery {
 namespace {

@@ -5,16 +5,10 @@
 
 #include "base/error.h"
 #include "files/npy_reader.h"
-#include "inspect/tensor_report.h"
 #include "tensor/convert.h"
 
 namespace orrery {
 namespace {
-
-void set_element(Tensor& tensor, int64_t index, double value) {
-  if (tensor.dtype == DType::F64) values<double>(tensor)[index] = value;
-  if (tensor.dtype == DType::F32) values<float>(tensor)[index] = static_cast<float>(value);
-}
 
 // In every head, the row of that index.
 void set_to_zero(Tensor& tensor, int64_t row) {

@@ -48,10 +48,6 @@ std::string not_finite(const Tensor& tensor, const TensorSummary& summary) {
 
 }  // namespace
 
-double element(const Tensor& tensor, int64_t index) {
-  return tensor.dtype == DType::F64 ? values<double>(tensor)[index] : values<float>(tensor)[index];
-}
-
 TensorSummary summarize(const Tensor& tensor) {
   TensorSummary summary;
   double sum = 0;

@@ -21,8 +21,6 @@ struct TensorSummary {
 // Of a contiguous F32 or F64 tensor.
 TensorSummary summarize(const Tensor& tensor);
 
-double element(const Tensor& tensor, int64_t index);  // the same tensors
-
 // Activations are [n, d] or, attention scores and weights, [heads, n, keys]: the row that an element belongs to.
 int64_t row_of(const Tensor& tensor, int64_t index);
 

@@ -21,14 +21,7 @@ void copy(const Tensor& from, Tensor& to, BackwardKernels& kernels) {
 }
 
 void set_identity(Tensor& square) {  // from zeros
-  for (int64_t i = 0; i < square.shape[0]; ++i) {
-    const int64_t diagonal = i * square.shape[1] + i;
-    if (square.dtype == DType::F64) {
-      values<double>(square)[diagonal] = 1;
-    } else {
-      values<float>(square)[diagonal] = 1;
-    }
-  }
+  for (int64_t i = 0; i < square.shape[0]; ++i) set_element(square, i * square.shape[1] + i, 1);
 }
 
 // Where the tensors of a workspace stand.

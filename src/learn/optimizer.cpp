@@ -51,6 +51,10 @@ double Schedule::rate(int64_t step) const {
   if (step < warmup_steps) return highest * static_cast<double>(step + 1) / static_cast<double>(warmup_steps);
   if (step >= total_steps) return lowest;
   const double done = static_cast<double>(step - warmup_steps) / static_cast<double>(total_steps - warmup_steps);
+  return cosine_rate(highest, lowest, done);
+}
+
+double cosine_rate(double highest, double lowest, double done) {
   return lowest + (highest - lowest) * (1 + std::cos(std::numbers::pi * done)) / 2;
 }
 

@@ -114,5 +114,7 @@ struct Schedule {
 
   double rate(int64_t step) const;  // of the step after `step` steps were taken
 };
+// Half a cosine: the highest rate where nothing is done (0), the lowest where all is (1).
+double cosine_rate(double highest, double lowest, double done);
 
 }  // namespace orrery

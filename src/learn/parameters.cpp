@@ -135,12 +135,7 @@ void initialize(Parameters& parameters, const ModelConfig& config, uint64_t seed
     const double fixed = name.ends_with(".bias") ? 0 : 1;
     const int64_t n = n_elements(parameter.weight);
     for (int64_t i = 0; i < n; ++i) {
-      const double value = is_matrix ? deviation * random.normal() : fixed;
-      if (parameter.weight.dtype == DType::F64) {
-        values<double>(parameter.weight)[i] = value;
-      } else {
-        values<float>(parameter.weight)[i] = static_cast<float>(value);
-      }
+      set_element(parameter.weight, i, is_matrix ? deviation * random.normal() : fixed);
     }
   }
 }

@@ -10,18 +10,6 @@
 namespace orrery {
 namespace {
 
-void put(const Tensor& tensor, int64_t i, double value) {
-  if (tensor.dtype == DType::F64) {
-    values<double>(tensor)[i] = value;
-  } else {
-    values<float>(tensor)[i] = static_cast<float>(value);
-  }
-}
-
-double get(const Tensor& tensor, int64_t i) {
-  return tensor.dtype == DType::F64 ? values<double>(tensor)[i] : double{values<float>(tensor)[i]};
-}
-
 double uniform(Random& random, double limit) { return limit * (2 * random.uniform() - 1); }
 
 // Normal rows, each made orthogonal to those before it, twice for the sake of rounding, and of length 1.
@@ -41,7 +29,7 @@ void fill_orthogonal(const Tensor& square, Random& random) {
     for (const double value : row) squares += value * value;
     for (size_t k = 0; k < n; ++k) {
       row[k] /= std::sqrt(squares);
-      put(square, static_cast<int64_t>(i * n + k), row[k]);
+      set_element(square, static_cast<int64_t>(i * n + k), row[k]);
     }
   }
 }
@@ -57,7 +45,7 @@ void initialize_recurrent(Parameters& parameters, const ModelConfig& config, uin
     const std::string name = weight.name;
     const bool is_embedding = name == "token_embd.weight" && !config.tied_head;
     for (int64_t i = 0; i < n_elements(weight); ++i) {
-      put(weight, i, is_embedding ? random.normal() : uniform(random, limit));
+      set_element(weight, i, is_embedding ? random.normal() : uniform(random, limit));
     }
     if (options.orthogonal && name.ends_with("cell_hh.weight")) {
       for (int64_t row = 0; row < weight.shape[0]; row += config.d_hidden) {
@@ -66,7 +54,9 @@ void initialize_recurrent(Parameters& parameters, const ModelConfig& config, uin
     }
     if (config.architecture == Architecture::lstm && name.ends_with("cell_ih.bias")) {
       const int64_t first = static_cast<int64_t>(LstmGate::forget) * config.d_hidden;
-      for (int64_t i = first; i < first + config.d_hidden; ++i) put(weight, i, get(weight, i) + options.forget_bias);
+      for (int64_t i = first; i < first + config.d_hidden; ++i) {
+        set_element(weight, i, element(weight, i) + options.forget_bias);
+      }
     }
   }
 }

@@ -8,15 +8,6 @@
 #include "tensor/arena.h"
 
 namespace orrery {
-namespace {
-
-void set_one(Tensor& matrix, int64_t row, int64_t column) {
-  const int64_t element = row * matrix.stride[0] + column;
-  if (matrix.dtype == DType::F64) values<double>(matrix)[element] = 1;
-  if (matrix.dtype == DType::F32) values<float>(matrix)[element] = 1;
-}
-
-}  // namespace
 
 RecurrentWeights recurrent_weights(const Parameters& parameters, int layer, Tensor Parameter::*part) {
   const auto named = [&](const char* name) { return parameters.named(block_prefix(layer) + name).*part; };
@@ -45,7 +36,7 @@ double state_gradient_norm(Learner& learner, const Tensor& x) {
   for (int64_t unit = 0; unit < d; ++unit) {
     sequences.push_back({unit * steps, steps});
     for (int64_t t = 0; t < steps; ++t) rows.push_back(static_cast<int32_t>(t));
-    set_one(dhidden, (unit + 1) * steps - 1, unit);
+    set_element(dhidden, ((unit + 1) * steps - 1) * d + unit, 1);
   }
   forward.embed(x, rows, copies);  // [d * T, d_model]
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "learn/story_world.h"
+#include "learn/story.h"
 
 namespace orrery {
 

@@ -40,8 +40,7 @@ std::vector<double> losses_of(const Tensor& logits, std::span<const TokenId> tar
 }
 
 double logit(const Tensor& logits, int64_t row, TokenId id) {  // logits [n, vocab]
-  const int64_t at = row * logits.stride[0] + id;
-  return logits.dtype == DType::F64 ? values<double>(logits)[at] : values<float>(logits)[at];
+  return element(logits, row * logits.stride[0] + id);
 }
 
 // log(p(any of ids) / p(ids[0])), where p(b) / p(a) = exp(logit of b - logit of a).

@@ -49,6 +49,17 @@ template <class T>
 T* values(const Tensor& tensor) {
   return reinterpret_cast<T*>(tensor.data);
 }
+// Element `i` of the data of an F32 or F64 tensor (weights that learn, activations, logits), where speed is no matter.
+inline double element(const Tensor& tensor, int64_t i) {
+  return tensor.dtype == DType::F64 ? values<double>(tensor)[i] : double{values<float>(tensor)[i]};
+}
+inline void set_element(const Tensor& tensor, int64_t i, double value) {
+  if (tensor.dtype == DType::F64) {
+    values<double>(tensor)[i] = value;
+  } else {
+    values<float>(tensor)[i] = static_cast<float>(value);
+  }
+}
 // Start of row `i` of a matrix, whatever its type.
 inline std::byte* row_data(const Tensor& tensor, int64_t i) {
   return tensor.data + bytes_of(tensor.dtype, i * tensor.stride[0]);

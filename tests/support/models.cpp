@@ -64,9 +64,7 @@ std::vector<TokenId> random_ids(int count, int vocab_size, uint64_t seed) {
 
 std::vector<double> numbers(const Tensor& tensor) {
   std::vector<double> result;
-  for (int64_t i = 0; i < n_elements(tensor); ++i) {
-    result.push_back(tensor.dtype == DType::F64 ? values<double>(tensor)[i] : values<float>(tensor)[i]);
-  }
+  for (int64_t i = 0; i < n_elements(tensor); ++i) result.push_back(element(tensor, i));
   return result;
 }
 

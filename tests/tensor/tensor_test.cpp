@@ -38,6 +38,21 @@ TEST_CASE("Tensor: shape, strides and sizes") {
   CHECK_THROWS_AS(make_tensor("t", DType::F32, {1, 1, 1, 1, 1}, numbers.data()), Error);
 }
 
+TEST_CASE("Tensor: one element, in either precision") {
+  Numbers numbers(8);
+  const Tensor single = make_tensor("t", DType::F32, {2, 4}, numbers.data());
+  set_element(single, 5, 1.0 / 3);
+  CHECK(element(single, 4) == 4);
+  CHECK(element(single, 5) == double{1.0F / 3});  // rounded
+  CHECK(element(single, 6) == 6);
+
+  std::vector<double> more(8);
+  const Tensor twice = make_tensor("t", DType::F64, {2, 4}, reinterpret_cast<std::byte*>(more.data()));
+  set_element(twice, 5, 1.0 / 3);
+  CHECK(more == std::vector<double>{0, 0, 0, 0, 0, 1.0 / 3, 0, 0});
+  CHECK(element(twice, 5) == 1.0 / 3);
+}
+
 TEST_CASE("Tensor: a long name is cut") {
   const Tensor tensor = make_tensor(std::string(100, 'n'), DType::F32, {1}, nullptr);
   CHECK(std::string(tensor.name) == std::string(47, 'n'));
