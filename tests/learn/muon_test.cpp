@@ -53,13 +53,7 @@ double iterated(double s) {
 }
 
 void set(const Tensor& tensor, const std::vector<double>& numbers) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (tensor.dtype == DType::F64) {
-      values<double>(tensor)[i] = numbers[i];
-    } else {
-      values<float>(tensor)[i] = static_cast<float>(numbers[i]);
-    }
-  }
+  for (size_t i = 0; i < numbers.size(); ++i) set_element(tensor, static_cast<int64_t>(i), numbers[i]);
 }
 
 std::vector<double> orthogonalized(const std::vector<double>& numbers, int64_t rows, int64_t columns, DType dtype,

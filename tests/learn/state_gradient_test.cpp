@@ -16,11 +16,7 @@ namespace {
 Tensor random_rows(Arena& arena, DType dtype, int64_t rows, int64_t columns) {
   Tensor x = arena.make("x", dtype, {rows, columns});
   Random random(5);
-  for (int64_t i = 0; i < rows * columns; ++i) {
-    const double number = random.normal();
-    if (dtype == DType::F64) values<double>(x)[i] = number;
-    if (dtype == DType::F32) values<float>(x)[i] = static_cast<float>(number);
-  }
+  for (int64_t i = 0; i < rows * columns; ++i) set_element(x, i, random.normal());
   return x;
 }
 

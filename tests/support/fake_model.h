@@ -44,9 +44,7 @@ class FakeModel : public LanguageModel {
         arena.make("logits", kernels.activation_type(), {static_cast<int64_t>(all.size()), config_.vocab_size});
     for (size_t r = 0; r < all.size(); ++r) {
       for (size_t i = 0; i < all[r].size(); ++i) {
-        const size_t at = r * static_cast<size_t>(config_.vocab_size) + i;
-        if (logits.dtype == DType::F64) values<double>(logits)[at] = all[r][i];
-        if (logits.dtype == DType::F32) values<float>(logits)[at] = static_cast<float>(all[r][i]);
+        set_element(logits, static_cast<int64_t>(r) * config_.vocab_size + static_cast<int64_t>(i), all[r][i]);
       }
     }
     return logits;
